@@ -34,14 +34,17 @@ from directrix.exceptions import (
     LabelTypeError,
     MissingLabelsError,
     MissingLibraryError,
+    MissingScoresError,
     NegativeCountError,
     NoHeldOutPointsError,
     NoHeldOutScoresError,
     NotBetterThanBaselineWarning,
     OneClassPredictedWarning,
     OutOfReachError,
+    ReversedScoresWarning,
     SqlNameError,
     StateError,
+    UnweightedEstimatorWarning,
 )
 from directrix.exceptions.columns import (
     BinNotFoundError,
@@ -291,6 +294,31 @@ ERRORS = [
         ),
     ),
     (
+        MissingScoresError("the scores", 2, 7),
+        {"source": "the scores", "rows": 2, "first": 7},
+        (
+            "the scores: NaN or infinite in 2 rows, the first at position 7: drop those rows, or "
+            "give them a score (the lowest, say, if they are never to be flagged)"
+        ),
+    ),
+    (
+        ReversedScoresWarning(0.08, "bad", "good"),
+        {"auc": 0.08, "positive": "bad", "other": "good"},
+        (
+            "higher scores mean 'good', not 'bad' (AUC 0.080): they seem to be scores of the other "
+            "class. Give positive='good' to catch that, or the scores of 'bad': the other column "
+            "of predict_proba, or minus these"
+        ),
+    ),
+    (
+        UnweightedEstimatorWarning("KNeighborsClassifier"),
+        {"estimator": "KNeighborsClassifier"},
+        (
+            "KNeighborsClassifier takes no sample_weight: it is fitted to all rows alike, and only "
+            "the threshold and the rates are weighted"
+        ),
+    ),
+    (
         LabelTypeError(b"a"),
         {"label": b"a"},
         (
@@ -366,6 +394,9 @@ BASES = {
     LazyTableError: TypeError,
     MissingColumnsError: ColumnNotFoundError,
     MissingLabelsError: ValueError,
+    MissingScoresError: ValueError,
+    ReversedScoresWarning: UserWarning,
+    UnweightedEstimatorWarning: UserWarning,
     NoHeldOutScoresError: ValueError,
     NotBetterThanBaselineWarning: UserWarning,
 }

@@ -23,7 +23,7 @@ from benchmarks.harness.data import load_table
 from benchmarks.harness.runner import quiet
 from benchmarks.speed.ratio import Figure, run
 from directrix import ScorecardClassifier
-from directrix.fitting import blas_threads
+from directrix.fitting import progress
 
 TABLES = ("german_credit", "hmda_boston", "attrition", "credit_data", "telco_churn")
 ROUNDS, UNLIMITED_ROUNDS = 5, 2
@@ -49,7 +49,7 @@ class Seconds(NamedTuple):
 def serve(table: str, *, limited: bool) -> None:
     """Fit to a table whenever a line comes in, and print how long it took."""
     if not limited:
-        single = blas_threads.SingleBlasThread
+        single = progress.SingleBlasThread
         single.__enter__ = single.__exit__ = lambda *_: None  # type: ignore[assignment]
     X, y = load_table(table)
 

@@ -11,13 +11,14 @@ if TYPE_CHECKING:
         BetaBernoulliClassifier,
         DirectClassifier,
         MomentClassifier,
+        OperatingPointClassifier,
         ScorecardClassifier,
         SmoothClassifier,
         diagnose,
     )
     from directrix.engines import summarize
     from directrix.frontier import Frontier
-    from directrix.moments import ClassMoments, Moments
+    from directrix.moments import Moments
     from directrix.tables import Binner
 
 __version__ = "0.2.0"
@@ -25,11 +26,11 @@ __version__ = "0.2.0"
 __all__ = [
     "BetaBernoulliClassifier",
     "Binner",
-    "ClassMoments",
     "DirectClassifier",
     "Frontier",
     "MomentClassifier",
     "Moments",
+    "OperatingPointClassifier",
     "ScorecardClassifier",
     "SmoothClassifier",
     "__version__",
@@ -40,9 +41,10 @@ __all__ = [
 _MODULES = {
     **dict.fromkeys(("BetaBernoulliClassifier", "DirectClassifier"), "classifiers"),
     **dict.fromkeys(("MomentClassifier", "SmoothClassifier", "diagnose"), "classifiers"),
-    **dict.fromkeys(("ClassMoments", "Moments"), "moments"),
     "Binner": "tables",
     "Frontier": "frontier",
+    "Moments": "moments",
+    "OperatingPointClassifier": "classifiers",
     "ScorecardClassifier": "classifiers",
     "summarize": "engines",
 }

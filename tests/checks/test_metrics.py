@@ -9,7 +9,7 @@ from directrix.checks import check_metric, metric_checks
 from directrix.metrics import AUC, FBeta, GMean, PrecisionAtK, RecallAtFPR
 from directrix.metrics import Error as ErrorRate
 from directrix.metrics.at_threshold import ThresholdMetric
-from directrix.metrics.base import Choice
+from directrix.metrics.base import BestThreshold
 from directrix.moments.projection import Partials
 from directrix.risks import CostRisk, MissAtFPR, RankingRisk
 
@@ -61,7 +61,7 @@ class SecondBest(FBeta):
     def best(self, curve):
         best = super().best(curve)
         index = min(best.index + 1, len(curve.true_positives) - 1)
-        return Choice(curve.threshold(index), self.value_at(curve, index), index)
+        return BestThreshold(curve.threshold(index), self.value_at(curve, index), index)
 
 
 class WorstAmong(FBeta):

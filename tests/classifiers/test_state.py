@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 
 from directrix import BetaBernoulliClassifier, DirectClassifier, MomentClassifier, SmoothClassifier
-from directrix.classifiers.state import Facts, ModelState, StateArrays, restored_loss_fit
+from directrix.classifiers.state import ModelMetadata, ModelState, StateArrays, restored_loss_fit
 from directrix.exceptions import StateError
 from directrix.files.layout import is_count, is_number
 from directrix.losses import Logistic
@@ -38,7 +38,7 @@ def test_a_classifier_of_two_classes_refuses_a_state_of_three():
     params = MomentClassifier().get_params()
     with pytest.raises(StateError, match="MomentClassifier has another number of classes"):
         MomentClassifier.from_state(
-            ModelState(params, state.classes, 3, None, state.arrays, Facts(shrinkage=None))
+            ModelState(params, state.classes, 3, None, state.arrays, ModelMetadata(shrinkage=None))
         )
 
 
@@ -91,7 +91,7 @@ def test_what_is_a_number_and_what_is_a_count():
     ],
 )
 def test_facts_about_a_fit_are_checked(change, words):
-    facts = Facts(loss=Logistic(), alpha=0.1, n_iter=3)
+    facts = ModelMetadata(loss=Logistic(), alpha=0.1, n_iter=3)
     assert restored_loss_fit(facts) == {"loss_": Logistic(), "alpha_": 0.1, "n_iter_": 3}
     with pytest.raises(StateError, match=words):
-        restored_loss_fit(Facts(facts | change))
+        restored_loss_fit(ModelMetadata(facts | change))

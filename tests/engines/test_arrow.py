@@ -10,9 +10,8 @@ import pytest
 from nearness import distance
 
 from directrix import Moments, summarize
-from directrix.engines import HashFolds, arrow
+from directrix.engines import HashFolds, arrow, readers
 from directrix.engines.arrow import open_source
-from directrix.engines.readers import datasets
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 dataset = pytest.importorskip("pyarrow.dataset")
@@ -201,15 +200,15 @@ def test_rows_are_split_by_their_width(monkeypatch):
     assert sizes([wide])[0] == 100
     wider = pa.record_batch({"v": pa.FixedSizeListArray.from_arrays(np.zeros(8 * 4000), 4000)})
     assert sizes([wider]) == [5, 3]
-    assert datasets.batch_rows(20) == datasets.BATCH_ROWS
-    assert datasets.batch_rows(1000) * 1000 <= datasets.READ_VALUES
+    assert readers.batch_rows(20) == readers.BATCH_ROWS
+    assert readers.batch_rows(1000) * 1000 <= readers.READ_VALUES
 
 
 @pytest.mark.parametrize("row_group", [1, 10, 333, N])
 def test_bits_do_not_depend_on_row_groups(tmp_path, row_group, monkeypatch):
     monkeypatch.setattr(arrow, "_VALUES", 5 * 300)
     monkeypatch.setattr(arrow, "_FEWEST_ROWS", 1)
-    monkeypatch.setattr(datasets, "BATCH_ROWS", 64)
+    monkeypatch.setattr(readers, "BATCH_ROWS", 64)
     parquet.write_table(TABLE, tmp_path / "rows.parquet", row_group_size=row_group)
     roles = ROLES | {"fold": HashFolds(3)}
     read = summarize(pl.scan_parquet(tmp_path / "rows.parquet"), **roles)
@@ -223,7 +222,7 @@ def test_bits_do_not_depend_on_row_groups(tmp_path, row_group, monkeypatch):
 
 
 def test_row_groups_may_be_larger_than_a_batch(path, monkeypatch):
-    monkeypatch.setattr(datasets, "BATCH_ROWS", 64)
+    monkeypatch.setattr(readers, "BATCH_ROWS", 64)
     for scan in SCANS.values():
         assert distance(summarize(scan(path), **ROLES), EXPECTED) < SCALED
 

@@ -12,8 +12,7 @@ from scipy import sparse
 from directrix import Moments, summarize
 from directrix.engines import HashFolds
 from directrix.engines.base import run
-from directrix.engines.block import Partition
-from directrix.engines.plan import Plan
+from directrix.engines.column_roles import ColumnRoles, Partition
 from directrix.engines.tasks import Summaries
 from directrix.rows.sums import tree_sum
 
@@ -173,7 +172,7 @@ def test_what_holds_no_rows_is_refused():
 def test_the_sum_is_that_of_the_tree_in_memory(n_parts, monkeypatch):
     pieces = np.array_split(np.arange(N), n_parts)
     rows = dd.from_map(lambda k: FRAME.iloc[pieces[k]], range(n_parts), meta=FRAME[:0])
-    plan = Plan.of(**ROLES, weight="w", fold=HashFolds(3))
+    plan = ColumnRoles.of(**ROLES, weight="w", fold=HashFolds(3))
     expected = tree_sum(
         Summaries()(plan, Partition(k, [FRAME.iloc[piece]])) for k, piece in enumerate(pieces)
     )

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from directrix.engines.block import Block
+from directrix.engines.column_roles import Block
 from directrix.engines.tasks import RunningSample, share_of_partition
 from directrix.rows.rows import as_rows
 

@@ -15,8 +15,7 @@ from directrix import Binner, DirectClassifier, MomentClassifier, Moments, summa
 from directrix.engines import HashFolds
 from directrix.engines import spark as engine
 from directrix.engines.base import run
-from directrix.engines.block import Partition, packed, unpacked
-from directrix.engines.plan import Plan
+from directrix.engines.column_roles import ColumnRoles, Partition, packed, unpacked
 from directrix.engines.tasks import Summaries
 from directrix.exceptions.columns import NotNumericError
 from directrix.rows.sums import tree_sum
@@ -329,7 +328,7 @@ def test_neither_order_nor_repetition_of_parts_matters(session, known):
 def test_the_sum_is_that_of_the_tree_in_memory(session, partitions, monkeypatch):
     frame = numbered(session, partitions)
     rows = frame.toArrow()
-    plan = Plan.of(target="y", features=("a", "b"), fold=HashFolds(3))
+    plan = ColumnRoles.of(target="y", features=("a", "b"), fold=HashFolds(3))
     expected = tree_sum(
         Summaries()(plan, Partition(k, [rows.slice(40 * k, 40)])) for k in range(partitions)
     )

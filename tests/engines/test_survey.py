@@ -9,15 +9,14 @@ from scipy import stats
 
 import directrix.engines.base as engines
 from directrix.engines import HashFolds
-from directrix.engines.block import Partition
-from directrix.engines.plan import Grouped, Plan
+from directrix.engines.column_roles import ColumnRoles, Grouped, Partition
 from directrix.engines.tasks import Survey
-from directrix.fitting.source_passes import SourcePasses
-from directrix.rows import sample as row_sample
+from directrix.fitting.fit_source import SourcePasses
+from directrix.rows import keys as row_sample
 from directrix.rows.sums import tree_sum
 
 MOST = 400
-PLAN = replace(Plan.of(target="y", fold=HashFolds(3, key="id")), identified=True)
+PLAN = replace(ColumnRoles.of(target="y", fold=HashFolds(3, key="id")), identified=True)
 
 
 def frame(n, seed=0, share=0.3):
@@ -188,7 +187,7 @@ def test_wide_rows_are_fewer(monkeypatch):
 
 
 def test_few_summaries_of_blocks_are_in_memory(monkeypatch):
-    rows, summary_of, plus = frame(400), Plan.summary_of, Grouped.__add__
+    rows, summary_of, plus = frame(400), ColumnRoles.summary_of, Grouped.__add__
     read, added_after = [], []
 
     def counted(self, block):
@@ -199,7 +198,7 @@ def test_few_summaries_of_blocks_are_in_memory(monkeypatch):
         added_after.append(len(read))
         return plus(self, other)
 
-    monkeypatch.setattr(Plan, "summary_of", counted)
+    monkeypatch.setattr(ColumnRoles, "summary_of", counted)
     monkeypatch.setattr(Grouped, "__add__", add)
     Survey(0)(PLAN, Partition(0, [rows[4 * k : 4 * k + 4] for k in range(100)]))
     # Blocks are added as they are read, not when all of them are there.

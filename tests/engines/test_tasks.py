@@ -3,8 +3,7 @@ import pandas as pd
 import pytest
 
 from directrix.engines import tasks
-from directrix.engines.block import Partition
-from directrix.engines.plan import HashFolds, Plan
+from directrix.engines.column_roles import ColumnRoles, HashFolds, Partition
 from directrix.engines.tables import ArrowRows
 from directrix.engines.tasks import Fingerprint, Survey
 
@@ -21,7 +20,7 @@ def frame(seed=0):
     )
 
 
-PLAN = Plan(target="y", features=tuple(FEATURES), weight="w", fold="fold", identified=True)
+PLAN = ColumnRoles(target="y", features=tuple(FEATURES), weight="w", fold="fold", identified=True)
 
 
 def fingerprint(*tables, plan=PLAN):
@@ -75,7 +74,7 @@ def test_rows_that_changed_have_another_fingerprint(change):
 @pytest.mark.parametrize("absent", [{"weight": None}, {"fold": None}, {"fold": HashFolds(3)}])
 def test_weights_and_folds_are_part_of_it_where_there_are_any(absent):
     rows = frame()
-    plan = Plan(
+    plan = ColumnRoles(
         **(
             {"target": "y", "features": PLAN.features, "weight": "w", "fold": "fold"}
             | absent

@@ -3,7 +3,7 @@ from itertools import groupby
 import numpy as np
 import pytest
 
-from directrix.engines.block import MOST_PARTS, group_counts, group_sums, packed, unpacked
+from directrix.engines.column_roles import MOST_PARTS, group_counts, group_sums, packed, unpacked
 from directrix.rows.sums import tree_sum
 
 

@@ -5,7 +5,7 @@ from math import inf, nan
 import pytest
 
 from directrix.classifiers import OperatingPoint
-from directrix.classifiers.state import Facts
+from directrix.classifiers.state import ModelMetadata
 from directrix.exceptions.files import FileContentError
 from directrix.export.model_file import (
     calibrations_from_json,
@@ -17,14 +17,13 @@ from directrix.export.model_file import (
 )
 from directrix.losses import Hinge
 from directrix.metrics import RecallAtFPR
-from directrix.models.calibration import Calibration
-from directrix.models.intervals import Intervals, Rates
+from directrix.models.operating_point import Calibration, Intervals, Rates
 
-FACTS = Facts(
+FACTS = ModelMetadata(
     loss=Hinge(0.1),
     losses={0.1: 0.5, 1.0: inf},
     nothing={},
-    kernel=Facts(name="rbf", params=Facts(gamma=0.5, degree=None)),
+    kernel=ModelMetadata(name="rbf", params=ModelMetadata(gamma=0.5, degree=None)),
     prior=None,
 )
 POINT = OperatingPoint(
@@ -46,7 +45,7 @@ def through_text(value):
 def test_facts_are_read_as_they_were_written():
     again = facts_from_json(through_text(facts_to_json(FACTS)))
     assert again == FACTS
-    assert type(again["kernel"]) is type(again["kernel"]["params"]) is Facts
+    assert type(again["kernel"]) is type(again["kernel"]["params"]) is ModelMetadata
     assert type(again["losses"]) is type(again["nothing"]) is dict
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from directrix import Moments
 from directrix.frontier.compare import Candidate
-from directrix.frontier.moment_candidates import moment_candidates, ridge_candidates, with_ridges
+from directrix.frontier.moment_frontier import moment_candidates, ridge_candidates, with_ridges
 from directrix.frontier.recipes import logistic_path
 from directrix.frontier.row_frontier import CorrectedCandidate, RowFrontier
 

@@ -14,7 +14,7 @@ from directrix.frontier.choice_validation import (
 )
 from directrix.frontier.compare import LeastLoss, OneStandardError
 from directrix.metrics import AUC, Error, FBeta, GMean, PrecisionAtK, RecallAtFPR
-from directrix.metrics.curve import Curve
+from directrix.metrics.base import Curve
 
 
 def noise(n=200, k=20, seed=0, gap=0.0, share=0.4):

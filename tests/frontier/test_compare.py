@@ -16,7 +16,7 @@ from directrix.frontier.compare import (
 )
 from directrix.metrics import AUC, Cost, Error, PrecisionAtK, RecallAtFPR
 from directrix.metrics.at_threshold import ThresholdMetric
-from directrix.metrics.curve import Curve
+from directrix.metrics.base import Curve
 from directrix.metrics.table import TABLE
 from directrix.moments.projection import ScoreMoments
 

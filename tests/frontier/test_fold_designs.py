@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from directrix.frontier.compare import Curves, FoldDesigns, design_without
-from directrix.frontier.moment_candidates import ridge_candidates
+from directrix.frontier.moment_frontier import ridge_candidates
 from directrix.frontier.recipes import cost_sweep
 from directrix.frontier.row_frontier import RowFrontier
 from directrix.tables.coding.coded_rows import CodedRows, Coding
@@ -35,7 +35,7 @@ def designs(seeds=(10, 11, 12)):
 
 def swept(X):
     positive, weight, fold = labelled()
-    frontier = RowFrontier(X, positive, weight, fold, fall=1e-9)
+    frontier = RowFrontier(X, positive, weight, fold, ftol=1e-9)
     candidates = frontier.plan(cost_sweep((1e-2,), (1.0, 3.0), (1.0,), None, np.inf))
     frontier.solve_together(candidates, frontier.folds)
     assert all(candidate.fit() for candidate in candidates)
@@ -87,7 +87,7 @@ def test_labels_of_a_fold_do_not_reach_lines_made_without_it(way):
         if way == "counts":
             candidates = ridge_candidates(X, flipped, weight, fold, (0.1, 1.0), baseline=True)
         else:
-            frontier = RowFrontier(X, flipped, weight, fold, fall=1e-9)
+            frontier = RowFrontier(X, flipped, weight, fold, ftol=1e-9)
             candidates = frontier.plan(cost_sweep((1e-2,), (1.0,), (1.0,), None, np.inf))
             frontier.solve_together(candidates, frontier.folds)
             assert all(candidate.fit() for candidate in candidates)

@@ -3,7 +3,7 @@ import pytest
 
 from directrix import Moments
 from directrix.frontier import Frontier
-from directrix.frontier.moment_candidates import SHRINKAGES, MomentLines, moment_candidates
+from directrix.frontier.moment_frontier import SHRINKAGES, MomentLines, moment_candidates
 from directrix.metrics import Error
 
 

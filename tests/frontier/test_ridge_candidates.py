@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from directrix.frontier.moment_candidates import ridge_candidates
+from directrix.frontier.moment_frontier import ridge_candidates
 from directrix.frontier.pencil import RidgeMoments
 from directrix.metrics import AUC
 from directrix.tables.coding.coded_rows import CodedRows, Coding

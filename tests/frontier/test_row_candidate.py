@@ -121,7 +121,7 @@ class TestTrial:
 
 def test_the_line_of_all_rows_is_that_of_the_final_fit_in_any_order_of_calls():
     given = rows()
-    first, again = (RowFrontier(*given, fall=1e-2) for _ in range(2))
+    first, again = (RowFrontier(*given, ftol=1e-2) for _ in range(2))
     for frontier in (first, again):
         candidate = frontier.plan(cost_sweep((1e-3,), gammas=(1.0,)))[-1]
         frontier.solve_together([candidate], frontier.folds)

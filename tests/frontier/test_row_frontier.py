@@ -210,7 +210,7 @@ class TestSolveTogether:
         first, *_, last = frontier.plan(self.RECIPES)
         assert first.fit()  # what is solved is still compared
         assert not last.fit()
-        frontier.solve_together([last], [None], in_any_case=True)
+        frontier.solve_together([last], [None], ignore_deadline=True)
         assert (last.recipe.key, None) in frontier.solutions
 
     def test_a_solver_or_a_start_of_ones_own_is_used_for_every_fit(self):

@@ -50,7 +50,7 @@ def test_a_card_is_compared_with_logistic_regression_without_bins():
         "auc", learn_from="counts", cv=2, points="integer", max_crosses=0
     ).fit(X, SUM > 0)
     metrics, report = fit_metrics(card), card.report_
-    assert metrics["gap_to_logistic_regression"] == report.straight.mean
+    assert metrics["gap_to_logistic_regression"] == report.unbinned_baseline.mean
     assert metrics["gap_to_simplest_card"] == report.gap.mean
     assert metrics["gap_to_unrounded_card"] == report.rounding.mean
 

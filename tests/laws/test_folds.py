@@ -14,8 +14,7 @@ from scipy import stats
 from directrix import BetaBernoulliClassifier, DirectClassifier, MomentClassifier, SmoothClassifier
 from directrix.designs import number as number_design
 from directrix.engines import HashFolds
-from directrix.engines.block import Partition
-from directrix.engines.plan import Plan
+from directrix.engines.column_roles import ColumnRoles, Partition
 from directrix.fitting.training_rows import KeyedRows
 from directrix.rows import keys as row_keys
 from directrix.rows.keys import CopyCounter, copy_keys, copy_numbers, hash_with_label, row_hash
@@ -66,7 +65,7 @@ def of_blocks(blocks):
     return np.concatenate([block.fold for block in blocks])
 
 
-PLAN = Plan.of(target="y", fold=HashFolds(FOLDS))
+PLAN = ColumnRoles.of(target="y", fold=HashFolds(FOLDS))
 
 
 def framed(X, y):

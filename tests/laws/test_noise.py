@@ -168,7 +168,7 @@ def outcome(member, rng):
     if metric.limit is not None:  # at the threshold of the classifier, not at that of the new rows
         truth = float((scores[y_new] > 0).mean())
     report = getattr(fitted, "report_", None)
-    names = ("gap", "straight", "rounding")
+    names = ("gap", "unbinned_baseline", "rounding")
     gaps = {name: getattr(report, name, None) for name in names}
     return Outcome(
         metric.label,

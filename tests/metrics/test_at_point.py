@@ -3,7 +3,7 @@ import pytest
 from sklearn.metrics import precision_recall_curve, roc_curve
 
 from directrix.metrics import FPRAtRecall, PrecisionAtRecall, RecallAtFPR, RecallAtPrecision
-from directrix.metrics.curve import Curve
+from directrix.metrics.base import Curve
 
 LIMITS = [0.01, 0.1, 0.25, 0.5, 0.9, 0.999]
 SLACK = 1e-12  # sums of weights are rounded

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from directrix.metrics import PRBEP, PrecisionAtK, RecallAtK
-from directrix.metrics.curve import Curve
+from directrix.metrics.base import Curve
 
 
 @pytest.mark.parametrize("seed", range(12))

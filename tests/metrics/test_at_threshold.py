@@ -14,7 +14,7 @@ from sklearn.metrics import (
 
 from directrix import MomentClassifier
 from directrix.metrics import MCC, BalancedError, Cost, Error, FBeta, FromRates, GMean
-from directrix.metrics.curve import Curve
+from directrix.metrics.base import Curve
 
 
 def cost_20(y, predicted, **options):

@@ -3,9 +3,9 @@ import pytest
 from sklearn.metrics import average_precision_score
 
 from directrix.metrics import AveragePrecision
-from directrix.metrics.curve import Curve, CurveStack
+from directrix.metrics.base import Curve, CurveStack
 from directrix.metrics.table import resolve
-from directrix.models.intervals import Sizes, on_logit_scale, ranking_variance
+from directrix.models.operating_point import EffectiveCounts, on_logit_scale, ranking_variance
 
 
 def rows(n, seed, *, ties=False, share=0.2):
@@ -46,7 +46,9 @@ def test_the_variance_is_that_of_repeated_samples(share):
         scores = rng.normal(size=400) + 1.2 * y
         curve = Curve.of(y, scores)
         values.append(AveragePrecision().best_value(curve))
-        variances.append(ranking_variance(curve, Sizes(n_pos, 400 - n_pos), AveragePrecision()))
+        variances.append(
+            ranking_variance(curve, EffectiveCounts(n_pos, 400 - n_pos), AveragePrecision())
+        )
     assert np.sqrt(np.mean(variances)) == pytest.approx(np.std(values), rel=0.08)
     inside = [
         low <= np.mean(values) <= high

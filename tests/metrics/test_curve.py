@@ -3,7 +3,7 @@ import pytest
 from sklearn.metrics import precision_recall_curve, roc_curve
 
 from directrix.metrics import AUC, Error, PrecisionAtK, RecallAtFPR
-from directrix.metrics.curve import Curve
+from directrix.metrics.base import Curve
 from directrix.metrics.table import TABLE
 from directrix.moments import ScoreHistogram
 

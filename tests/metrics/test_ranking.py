@@ -3,7 +3,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from directrix.metrics import AUC, BalancedError, PartialAUC
-from directrix.metrics.curve import Curve
+from directrix.metrics.base import Curve
 
 
 def test_auc_is_that_of_scikit_learn(rows, weight):

@@ -6,8 +6,8 @@ import pytest
 from nearness import group_distance
 from oracle import exact, scaled_error
 
-from directrix import ClassMoments, Moments
-from directrix.moments import CancellationError
+from directrix import Moments
+from directrix.moments import CancellationError, ClassMoments
 
 
 def of(rows, weight=None, names=None):

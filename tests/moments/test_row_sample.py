@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
 
-from directrix.rows.keys import row_hash
+from directrix.rows.keys import RowSample, row_hash
 from directrix.rows.rows import as_rows
-from directrix.rows.sample import RowSample
 from directrix.rows.sums import tree_sum
 
 

@@ -12,8 +12,8 @@ from safetensors.numpy import save_file
 from scipy import sparse
 from summary_files import put_together, resign, take_apart
 
-from directrix import ClassMoments, Moments
-from directrix.moments import MomentsFileError
+from directrix import Moments
+from directrix.moments import ClassMoments, MomentsFileError
 
 X = np.array(
     [[1.5, -2.0, 0.1], [0.3, 7.0, 0.2], [-4.0, 1.0, 0.3], [2.0, 2.0, 0.7], [9.0, -1.0, 0.4]]

@@ -72,3 +72,13 @@ def test_best_threshold_between_very_different_variances(ratio):
             options={"xatol": 1e-12 * width},
         )
         assert value <= solution.fun + 1e-15
+
+
+@pytest.mark.parametrize(("prior", "threshold"), [(0.1, np.inf), (0.9, -np.inf)])
+def test_scores_that_tell_nothing_predict_the_class_of_the_greater_cost(prior, threshold):
+    numbers = ScoreMoments(1.0, 4.0, 1.0, 4.0, prior)
+    assert CostRisk().threshold(numbers) == threshold
+    same, spread = np.zeros(1), np.full(1, 4.0)
+    losses, thresholds = CostRisk().profile(same, spread, spread, prior)
+    assert losses.tolist() == pytest.approx([0.1])
+    assert thresholds.tolist() == [threshold]

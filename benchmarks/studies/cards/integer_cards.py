@@ -120,7 +120,7 @@ QUICK = ("german_credit", "hmda_boston")
 SIZES = ("columns", "lines", "largest")
 
 
-class Scored(NamedTuple):
+class ScoredCard(NamedTuple):
     """Scores of test rows, the points that gave them, and CPU seconds."""
 
     scores: FloatArray
@@ -140,7 +140,7 @@ def measure(fold: int, name: str, missing: list[tuple[str]]) -> list[tuple[objec
     rows = []
     for method in methods:
         if method in cards:
-            scored: Scored | None = cards[method]
+            scored: ScoredCard | None = cards[method]
         elif method == ROUNDED:
             scored = fit_rounded(train, test, cards[INTEGER].points)
         else:
@@ -149,7 +149,7 @@ def measure(fold: int, name: str, missing: list[tuple[str]]) -> list[tuple[objec
     return rows
 
 
-def cells(scored: Scored | None, y: AnyArray) -> tuple[object, ...]:
+def cells(scored: ScoredCard | None, y: AnyArray) -> tuple[object, ...]:
     """Return CPU seconds, both metrics and the size; empty cells if the limit was not kept."""
     if scored is None:
         return (LIMIT, *("" for _ in (*METRICS, *SIZES)))
@@ -159,7 +159,7 @@ def cells(scored: Scored | None, y: AnyArray) -> tuple[object, ...]:
     return f"{scored.cpu:.3g}", *values, *size
 
 
-def fit_ours(train: Rows, test: Rows, points: str | None) -> Scored:
+def fit_ours(train: Rows, test: Rows, points: str | None) -> ScoredCard:
     """Fit our card of at most ten columns."""
     classifier = ScorecardClassifier(
         METRICS[RECALL], max_columns=MOST_COLUMNS, max_crosses=0, points=points
@@ -167,14 +167,14 @@ def fit_ours(train: Rows, test: Rows, points: str | None) -> Scored:
     _, spent = timed(classifier.fit, *train)
     card = classifier.card_
     scores = np.asarray(classifier.decision_function(test.X), dtype=np.float64)
-    return Scored(scores, CellPoints(card.bins, card.columns), spent)
+    return ScoredCard(scores, CellPoints(card.bins, card.columns), spent)
 
 
-def fit_rounded(train: Rows, test: Rows, ours: CellPoints) -> Scored:
+def fit_rounded(train: Rows, test: Rows, ours: CellPoints) -> ScoredCard:
     """Fit logistic regression to the columns of our card, scale to its points, and round."""
     names = [train.X.columns[k] for k in ours.used]
     if not names:
-        return Scored(np.zeros(len(test.y)), CellPoints((), ()), 0.0)
+        return ScoredCard(np.zeros(len(test.y)), CellPoints((), ()), 0.0)
     start = process_time()
     binner = Binner(max_bins=MOST_BINS).fit(train.X[names])
     features = conditions(binner, train.X[names])
@@ -187,10 +187,10 @@ def fit_rounded(train: Rows, test: Rows, ours: CellPoints) -> Scored:
     coefficients = search.best_estimator_.coef_[0]
     points = CellPoints.of_features(binner.bins_, coefficients).rounded(max(ours.spans()))
     spent = process_time() - start
-    return Scored(points.scores(binner.cells(test.X[names])), points, spent)
+    return ScoredCard(points.scores(binner.cells(test.X[names])), points, spent)
 
 
-def fit_faster_risk(train: Rows, test: Rows, settings: faster_risk.Settings) -> Scored | None:
+def fit_faster_risk(train: Rows, test: Rows, settings: faster_risk.Settings) -> ScoredCard | None:
     """Fit FasterRisk to conditions on bins; None if it did not keep the limit."""
     binner = Binner(max_bins=MOST_BINS).fit(train.X)
     features = conditions(binner, train.X)
@@ -200,7 +200,7 @@ def fit_faster_risk(train: Rows, test: Rows, settings: faster_risk.Settings) -> 
     if fitted is None:
         return None
     points = CellPoints.of_features(binner.bins_, fitted.coefficients)
-    return Scored(points.scores(binner.cells(test.X)), points, fitted.cpu)
+    return ScoredCard(points.scores(binner.cells(test.X)), points, fitted.cpu)
 
 
 def conditions(binner: Binner, frame: Any) -> FloatArray:

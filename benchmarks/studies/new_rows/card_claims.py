@@ -135,7 +135,7 @@ def draw(name: str, n_rows: int, seed: int) -> Draw:
 
 
 class StraightLine:
-    """Logistic regression without bins: what ``report_.straight`` compares a card with, rebuilt.
+    """Logistic regression without bins, rebuilt: ``report_.unbinned_baseline`` is the gap to it.
 
     A number is the mean of its bin; missing values and texts have indicators. The ridge is chosen
     by the area under the curve over five folds, where a report has that of the metric itself, so
@@ -227,8 +227,7 @@ def measured(
     for rate, field in _RATES.items():
         interval = getattr(point.intervals, field)
         figures += [getattr(point.expected, field), *interval, truth[rate]]
-    for name in _GAPS:
-        gap = getattr(report, name)
+    for gap in (report.gap, report.unbinned_baseline, report.rounding):
         figures += [nan] * 3 if gap is None else gap
     sign = 1.0 if metric.greater_is_better else -1.0
     better = best_value(metric, y, scores) - best_value(metric, y, straight_scores)

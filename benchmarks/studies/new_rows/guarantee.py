@@ -21,7 +21,7 @@ from benchmarks.harness.runner import Part, Study, quiet
 from directrix import DirectClassifier
 from directrix.fitting.guarantee import Guarantee
 from directrix.metrics import RecallAtFPR
-from directrix.metrics.curve import Curve
+from directrix.metrics.base import Curve
 
 SETS = ("magic04", "htru2", "default_credit")
 LIMITS = (0.01, 0.05)

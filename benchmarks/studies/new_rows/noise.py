@@ -288,7 +288,7 @@ def measured(code: str, cell: str, seed: int) -> list[tuple[Any, ...]]:
         truth,
         chance(metric, float(sample.y.mean())),
         *report.gap,
-        *((nan, nan, nan) if report.straight is None else report.straight),
+        *((nan, nan, nan) if report.unbinned_baseline is None else report.unbinned_baseline),
         len(fitted.card_.crosses) if hasattr(fitted, "card_") else 0,
         seconds,
     )

@@ -26,8 +26,14 @@ from benchmarks.harness.record import Record, Row, commit, mean_of, select
 from benchmarks.harness.runner import Part, Study, peak_megabytes, run_module
 from directrix.designs.sources import NumberSource
 from directrix.engines import HashFolds
-from directrix.engines.block import Partition, group_counts, group_sums, packed, unpacked
-from directrix.engines.plan import Plan
+from directrix.engines.column_roles import (
+    ColumnRoles,
+    Partition,
+    group_counts,
+    group_sums,
+    packed,
+    unpacked,
+)
 from directrix.engines.tasks import FoldModels, NumberFeatures, Score, Summaries, Survey, Surveyed
 from directrix.frontier.compare import MOST_ROWS
 
@@ -41,7 +47,7 @@ ALLOWED = 1.10
 
 def results(task: Any, d: int, folds: int, rows: int, count: int) -> list[Any]:
     """Return the results of a task on a few partitions of many; a tenth of the labels is 1."""
-    plan = replace(Plan.of(target=d, fold=HashFolds(folds)), identified=True)
+    plan = replace(ColumnRoles.of(target=d, fold=HashFolds(folds)), identified=True)
     made = []
     for number in range(POOL):
         rng = np.random.default_rng(number)

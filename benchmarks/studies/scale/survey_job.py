@@ -26,7 +26,7 @@ from benchmarks.harness.runner import peak_megabytes
 from directrix.designs.sources import NumberSource
 from directrix.engines import HashFolds
 from directrix.engines.base import run
-from directrix.engines.plan import Plan
+from directrix.engines.column_roles import ColumnRoles
 from directrix.engines.tasks import Survey, Surveyed
 
 HOST = "127.0.0.1"
@@ -140,7 +140,7 @@ class Late:
     number: int
     name = "late"
 
-    def __call__(self, plan: Plan, partition: Any) -> Any:
+    def __call__(self, plan: ColumnRoles, partition: Any) -> Any:
         """Run the task."""
         from pyspark import TaskContext  # noqa: PLC0415 - on workers only
 
@@ -159,7 +159,7 @@ def frame(session: Any, partitions: int, rows: int = ROWS) -> Any:
 
 def survey(source: Any, partitions: int, *, late: bool = False) -> Surveyed:
     """Make the first pass of a fit."""
-    plan = replace(Plan.of(target="y", fold=HashFolds(FOLDS)), identified=True)
+    plan = replace(ColumnRoles.of(target="y", fold=HashFolds(FOLDS)), identified=True)
     task: Any = Survey(NumberSource.most_rows)
     surveyed: Surveyed = run(source, plan, Late(task, partitions - 1) if late else task)
     return surveyed

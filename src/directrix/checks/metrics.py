@@ -18,8 +18,7 @@ from directrix.checks.check import (
     run_all,
 )
 from directrix.checks.losses import require_value
-from directrix.metrics.base import Metric
-from directrix.metrics.curve import Curve, CurveStack
+from directrix.metrics.base import Curve, CurveStack, Metric
 from directrix.risks.base import RatesRisk
 
 if TYPE_CHECKING:

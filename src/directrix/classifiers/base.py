@@ -12,13 +12,17 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from directrix.classifiers.labels import dates_in_microseconds, plain_labels, positive_label
 from directrix.classifiers.scoring import ScoringFormula
-from directrix.classifiers.state import Facts, ModelState, StateArrays, model_params, require
+from directrix.classifiers.state import (
+    ModelMetadata,
+    ModelState,
+    StateArrays,
+    model_params,
+    require,
+)
 from directrix.exceptions import LabelNotFoundError, StateError
 from directrix.exceptions.columns import MissingColumnsError
-from directrix.fitting.blas_threads import limit_fits
-from directrix.fitting.class_weights import checked_weight
-from directrix.fitting.standardization import Standardization
-from directrix.fitting.training_rows import KeyedRows, folds_given
+from directrix.fitting.progress import limit_fits
+from directrix.fitting.training_rows import KeyedRows, Standardization, checked_weight, folds_given
 from directrix.rows.rows import explain_rejection, feature_names_of, refuse_lazy
 
 if TYPE_CHECKING:
@@ -48,9 +52,10 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     positive: Any
     positive_: Any
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        """Let the fits of every classifier run with a single BLAS thread."""
-        limit_fits(cls)
+    def __init_subclass__(cls, *, one_blas_thread: bool = True, **options: Any) -> None:
+        """Let the fits of every classifier run with a single BLAS thread, unless it says not to."""
+        if one_blas_thread:
+            limit_fits(cls)
         super().__init_subclass__(**options)
 
     def decision_function(self, X: Any) -> FloatArray:
@@ -156,9 +161,9 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         scales = getattr(self, "feature_scales_", None)  # old files do not have them
         return arrays if scales is None else arrays | {"scale": scales}
 
-    def _state_facts(self) -> Facts:
+    def _state_facts(self) -> ModelMetadata:
         """Return the facts of `export_state`."""
-        return Facts()
+        return ModelMetadata()
 
     @classmethod
     def _restored_attributes(cls, state: ModelState) -> dict[str, Any]:
@@ -179,7 +184,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         return attributes
 
     @classmethod
-    def _restored_facts(cls, facts: Facts) -> dict[str, Any]:
+    def _restored_facts(cls, facts: ModelMetadata) -> dict[str, Any]:
         """Return the attributes that these facts are, after checking them."""
         facts.require_names()
         return {}
@@ -202,7 +207,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     ) -> KeyedRows:
         """Validate rows and set ``classes_``; return the rows of weight above zero, with keys.
 
-        ``binary``: whether more than two classes are refused.
+        ``binary`` says whether more than two classes are refused.
         """
         X, y = self._validated(X, y)
         if not binary:
@@ -217,8 +222,8 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     def _set_classes(self, classes: AnyArray, positive: Any = None) -> None:
         """Store the labels, sorted, and which of them is positive.
 
-        ``positive``: used if the parameter `positive` does not name one; by default the last of
-        two.
+        ``positive`` is used if the parameter `positive` names no label; by default it is the last
+        of two.
         """
         self.classes_ = np.sort(dates_in_microseconds(classes))
         asked = positive if self.positive is None else self.positive
@@ -325,8 +330,8 @@ def two_classes(y: AnyArray) -> AnyArray:
         raise ValueError(msg)
     if len(classes) < 2:
         msg = (
-            f"y has one class only, {classes.tolist()}: a line needs rows of both. (Rows of weight "
-            "zero do not count.)"
+            f"y has one class only, {classes.tolist()}: a classifier needs rows of both. (Rows of "
+            "weight zero do not count.)"
         )
         raise ValueError(msg)
     return classes

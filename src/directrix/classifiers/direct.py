@@ -181,7 +181,7 @@ class DirectClassifier(MetricClassifier):
         transform, engine, progress : as in `summarize`
         """
         from directrix.designs.sources import NumberSource, fit_lines
-        from directrix.engines.plan import Plan
+        from directrix.engines.column_roles import ColumnRoles
 
         self._check_parameters([resolve(self.metric)])
         if self.monotone is not None:
@@ -191,7 +191,7 @@ class DirectClassifier(MetricClassifier):
         roles = {"target": target, "features": features, "weight": weight, "fold": fold}
         roles |= {"transform": transform}
         reading = {"engine": engine, "progress": progress}
-        fit = self._source_fit(source, roles, reading, refine, Plan)
+        fit = self._source_fit(source, roles, reading, refine, ColumnRoles)
         surveyed = fit.passes.survey(NumberSource.most_rows, fit.apart)
         self._set_classes(two_classes(surveyed.moments.classes))
         surveyed = surveyed.with_positive(self.positive_)

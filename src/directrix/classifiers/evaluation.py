@@ -16,11 +16,15 @@ from directrix.classifiers.labels import positive_of, toward_positive
 from directrix.frontier import Frontier
 from directrix.frontier.pencil import require_rows_of_both
 from directrix.metrics import AUC, FBeta
-from directrix.metrics.base import Metric
-from directrix.metrics.curve import Curve, checked
+from directrix.metrics.base import Curve, Metric, checked
 from directrix.metrics.table import resolve
-from directrix.models.intervals import Sizes, effective_rows, interval_method, wilson
-from directrix.models.operating_point import OnRows
+from directrix.models.operating_point import (
+    EffectiveCounts,
+    OnRows,
+    effective_rows,
+    interval_method,
+    wilson,
+)
 from directrix.models.report import Estimate, constant_text
 from directrix.moments import Moments, ScoreHistogram
 from directrix.moments.projection import project
@@ -155,7 +159,7 @@ def diagnose(
     >>> bool(diagnosis.interval[0] < diagnosis.empirical < diagnosis.interval[1])
     True
     """
-    metric = resolve(getattr(estimator, "metric", "auc") if metric is None else metric)
+    metric = resolve(_metric_of(estimator) if metric is None else metric)
     scored = toward_positive(estimator, estimator.decision_function(X))
     is_positive = np.asarray(y) == positive_of(estimator)
     positive, scores, weight = checked(is_positive, scored, sample_weight)
@@ -180,11 +184,16 @@ def diagnose(
     return replace(diagnosis, advice=_advice(diagnosis, on_rows.sizes, estimator))
 
 
+def _metric_of(estimator: Any) -> Any:
+    """Return the metric that an estimator was trained for; AUC if it has none."""
+    return getattr(estimator, "metric_", None) or getattr(estimator, "metric", None) or "auc"
+
+
 def _on_rows(positive: AnyArray, scores: FloatArray, weight: FloatArray) -> OnRows:
     """Return the rates on rows at the threshold of a model, a score of zero."""
     curve = Curve.of(positive, scores, weight)
     curve.require_both()
-    sizes = Sizes(effective_rows(weight[positive]), effective_rows(weight[~positive]))
+    sizes = EffectiveCounts(effective_rows(weight[positive]), effective_rows(weight[~positive]))
     return OnRows(curve, int(np.sum(curve.levels > 0)), sizes)
 
 
@@ -256,7 +265,7 @@ def _score_moments(
     return project(moments, np.array([1.0, 0.0]))
 
 
-def _advice(diagnosis: Diagnosis, sizes: Sizes, estimator: Any) -> tuple[str, ...]:
+def _advice(diagnosis: Diagnosis, sizes: EffectiveCounts, estimator: Any) -> tuple[str, ...]:
     """Return what to do about a diagnosis."""
     metric = diagnosis.metric.label
     advice = []
@@ -371,12 +380,13 @@ class ScoredRows(NamedTuple):
     """Labelled rows with the scores and probabilities of a model.
 
     Scores and probabilities have shape (n,) for two classes, with the probability of the second, or
-    (n, k). `moments` is a summary of the same rows.
+    (n, k). `moments` is a summary of the same rows. Without probabilities, which only two classes
+    may lack, there is no Brier score.
     """
 
     y: AnyArray
     scores: FloatArray
-    probability: FloatArray
+    probability: Any
     weight: FloatArray | None = None
     moments: Moments | None = None
 
@@ -459,6 +469,9 @@ def measure_binary(scored: ScoredRows, metric: Metric, name: str, classes: Any) 
         how = "Wilson"
     delivered = Measure(name, value, *metric_interval, how)
     best_cutoff = _at_best_cutoff(on_rows, metric, name)
+    brier: tuple[Measure, ...] = ()
+    if scored.probability is not None:
+        brier = (brier_score(scored.probability - positive, weight),)
     f1, judged = FBeta(), (best_cutoff or (delivered,))[0]
     chance = metric.chance(curve.prior, float(weight.sum()))
     return BinaryMeasures(
@@ -475,7 +488,7 @@ def measure_binary(scored: ScoredRows, metric: Metric, name: str, classes: Any) 
             Measure(
                 "F1", f1.value_at(curve, index), *on_rows.intervals(f1).metric, "posterior draws"
             ),
-            brier_score(scored.probability - positive, weight),
+            *brier,
         ),
         best_cutoff,
         _limit_text(on_rows, metric),
@@ -559,8 +572,8 @@ def score_histogram(
 ) -> ScoreHistogram:
     """Count the scores of all rows of a source; see `LinearClassifier.score_histogram`."""
     from directrix.engines.base import run
-    from directrix.engines.plan import Plan
-    from directrix.engines.tasks import FoldModels, NumberFeatures, Score, Scored
+    from directrix.engines.column_roles import ColumnRoles
+    from directrix.engines.tasks import FoldModels, NumberFeatures, PassSums, Score
 
     if formula.cards or not formula.two_classes:
         msg = (
@@ -576,11 +589,11 @@ def score_histogram(
     if formula.features is not None and "transform" not in options:
         options.setdefault("features", formula.features)
     classes = labels.distinct(labels.as_labels(list(formula.classes)))
-    plan = Plan.of(target=target, classes=classes, **options)
+    plan = ColumnRoles.of(target=target, classes=classes, **options)
     line = np.array([*formula.coefficients[0], formula.intercepts[0]])
     features = NumberFeatures(len(line) - 1, classes)
     task = Score(features, classes[-1], [FoldModels(0, line[None])])
-    scored: Scored = run(source, plan, task, **reading)
+    scored: PassSums = run(source, plan, task, **reading)
     histogram = scored.histograms[0]
     model = hashlib.sha256(line.astype("<f8").tobytes())
     model.update(repr((formula.features, formula.classes)).encode())

@@ -13,9 +13,9 @@ from sklearn.metrics.pairwise import manhattan_distances, pairwise_kernels
 from sklearn.utils.validation import check_is_fitted
 
 from directrix.classifiers.base import LinearClassifier
-from directrix.classifiers.state import Facts, ModelState, StateArrays, require
+from directrix.classifiers.state import ModelMetadata, ModelState, StateArrays, require
 from directrix.files.layout import is_number
-from directrix.fitting.standardization import Standardization
+from directrix.fitting.training_rows import Standardization
 from directrix.rows.keys import row_hash
 from directrix.rows.rows import as_rows
 
@@ -288,7 +288,7 @@ def _kernel_matrix(kernel: Kernel, rows: Any) -> tuple[IntArray, IntArray, Float
 _KERNEL_PARAMS = ("coef0", "degree", "gamma")
 
 
-def kernel_facts(kernel: Kernel | None) -> Facts | None:
+def kernel_facts(kernel: Kernel | None) -> ModelMetadata | None:
     """Return a kernel as facts; raise TypeError for one that is a function."""
     if kernel is None:
         return None
@@ -299,18 +299,18 @@ def kernel_facts(kernel: Kernel | None) -> Facts | None:
             f"{', '.join(map(repr, KERNELS))} with no other parameters than gamma, degree and coef0"
         )
         raise TypeError(msg)
-    return Facts(name=kernel.name, params=Facts(params))
+    return ModelMetadata(name=kernel.name, params=ModelMetadata(params))
 
 
 def restored_kernel(facts: Any) -> Kernel | None:
     """Return the kernel of some facts, after checking them; None for none."""
     if facts is None:
         return None
-    complete = isinstance(facts, Facts) and sorted(facts) == ["name", "params"]
+    complete = isinstance(facts, ModelMetadata) and sorted(facts) == ["name", "params"]
     known = complete and isinstance(facts["name"], str) and facts["name"] in KERNELS
     require(known, "it names a kernel that this version does not know")
     params = facts["params"]
-    known = isinstance(params, Facts) and set(params) <= set(_KERNEL_PARAMS)
+    known = isinstance(params, ModelMetadata) and set(params) <= set(_KERNEL_PARAMS)
     require(known, "its kernel has parameters that this version does not know")
     numbers = all(value is None or is_number(value) for value in params.values())
     require(numbers, "a parameter of its kernel is not a number")

@@ -73,8 +73,8 @@ def _require_labels(missing: AnyArray) -> None:
 def positive_label(positive: Any, classes: AnyArray) -> Any:
     """Return the label to catch, as it is in ``classes``.
 
-    ``positive``: what the user asked for; None for the last of two classes. ``classes``: sorted
-    labels. With more than two, each is positive in turn, and None is returned. Raises
+    ``positive`` is what the user asked for; None for the last of two classes. ``classes`` are the
+    sorted labels. With more than two, each is positive in turn, and None is returned. Raises
     LabelNotFoundError if there is no such label, or there are more than two.
     """
     labels = classes.tolist()
@@ -122,7 +122,7 @@ def positive_of(estimator: Any) -> Any:
 def toward_positive(estimator: Any, scores: Any) -> Any:
     """Return scores of a fitted classifier, turned so that more of them favour its positive label.
 
-    ``scores``: from its ``decision_function``.
+    ``scores`` come from its ``decision_function``.
     """
     is_last = positive_of(estimator) == np.asarray(estimator.classes_).tolist()[-1]
     return scores if is_last else -np.asarray(scores)
@@ -154,7 +154,7 @@ def class_names(classes: Sequence[Any]) -> tuple[str, ...]:
     ``true`` and ``false``, dates are in ISO 8601. If two labels would have the same name, both have
     the index of the class at the end.
 
-    ``classes``: all labels of a classifier, in the order of ``classes_``.
+    ``classes`` are all labels of a classifier, in the order of ``classes_``.
 
     Examples
     --------
@@ -184,9 +184,9 @@ def output_names(output: str, classes: Sequence[Any]) -> tuple[str, ...]:
 def probability_names(classes: Sequence[Any], positive: Any = None) -> tuple[str, ...]:
     """Return the names of the probabilities of a row.
 
-    ``classes``: all labels, in the order of ``classes_``. ``positive``: of two classes, the one
-    whose probability is written; by default the last. The result: with two classes one name, that
-    of the positive class, otherwise one for each class.
+    ``classes`` are all labels, in the order of ``classes_``. ``positive`` is the one of two classes
+    whose probability is written, by default the last. Two classes have one name, that of the
+    positive class; more have one name each.
 
     Examples
     --------

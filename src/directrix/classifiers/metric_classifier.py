@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
@@ -14,8 +14,7 @@ from scipy.special import log_expit, softmax
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
-from directrix.classifiers.base import only_entry
-from directrix.classifiers.threshold_classifier import ThresholdClassifier
+from directrix.classifiers.threshold_classifier import ReportingClassifier
 from directrix.exceptions import (
     DirectionWarning,
     NotBetterThanBaselineWarning,
@@ -23,17 +22,16 @@ from directrix.exceptions import (
     is_inside_search,
 )
 from directrix.fitting.fit_rows import Design, FitRows, Fitted
-from directrix.fitting.guarantee import Guarantee
+from directrix.fitting.guarantee import Guarantee, refuse_groups
 from directrix.fitting.progress import CallbackSupportMixin, Clock, Progress, with_callbacks
 from directrix.metrics.table import resolve
-from directrix.models.report import UNKNOWN, Estimate
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
     from directrix.fitting.fit_source import SourceFit
     from directrix.fitting.training_rows import KeyedRows
     from directrix.metrics.base import Metric
-    from directrix.models.report import DirectReport, Gap
+    from directrix.models.report import Gap
 
 #: Folds, where ``cv`` does not say how many.
 FOLDS = 5
@@ -47,7 +45,7 @@ class PreparedFit(NamedTuple):
     completed: Callable[[Sequence[Fitted]], Sequence[Fitted]] = lambda fits: fits
 
 
-class MetricClassifier(CallbackSupportMixin, ThresholdClassifier):
+class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
     """Base class for classifiers that choose among candidates by a metric on held-out rows.
 
     Classifiers for several metrics share their candidates. More than two classes are fitted
@@ -61,15 +59,8 @@ class MetricClassifier(CallbackSupportMixin, ThresholdClassifier):
     time_budget: float | None
     class_weight: Any
     warn_baseline: bool
-    reports_: tuple[DirectReport, ...]
     #: What a warning calls the simpler model that a fit is compared with.
     _baseline: ClassVar[str]
-
-    @property
-    def report_(self) -> DirectReport:
-        """The report of a classifier of two classes."""
-        report: DirectReport = only_entry(self, "report")
-        return report
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
@@ -182,7 +173,7 @@ class MetricClassifier(CallbackSupportMixin, ThresholdClassifier):
     ) -> None:
         """Fit one classifier per metric to the same rows, labels, weights and groups."""
         self._check_parameters(metrics)
-        self._refuse_groups(rows[3])
+        refuse_groups(rows[3], self.guarantee)
         clock = Clock(self.time_budget, progress.report_candidate)
         keyed, design, completed = self._prepared(*rows)
         n_folds, used_folds = self._n_folds(keyed)
@@ -228,8 +219,7 @@ class MetricClassifier(CallbackSupportMixin, ThresholdClassifier):
         ``roles`` and ``reading`` are those of `SourcePasses.of`, and ``plan`` the class that reads
         the features.
         """
-        from directrix.fitting.fit_source import SourceFit
-        from directrix.fitting.source_passes import SourcePasses, source_folds
+        from directrix.fitting.fit_source import SourceFit, SourcePasses, source_folds
 
         metric = resolve(self.metric)
         if self.time_budget is not None:
@@ -291,64 +281,15 @@ class MetricClassifier(CallbackSupportMixin, ThresholdClassifier):
 
     def _check_parameters(self, metrics: list[Metric]) -> None:
         """Refuse parameters that do not go together."""
-        if self.limits is not None and self.guarantee is None:
-            msg = "limits= are kept with a confidence: give guarantee=0.95, or leave them out"
-            raise ValueError(msg)
         self._guarantees(metrics)
         if self.time_budget is not None and not self.time_budget > 0:
             msg = f"time_budget must be seconds above zero, not {self.time_budget!r}"
             raise ValueError(msg)
 
-    def _refuse_groups(self, groups: Any) -> None:
-        """Refuse groups of rows with a guarantee."""
-        if groups is not None and self.guarantee is not None:
-            msg = (
-                "guarantee= counts independent rows, and rows of one group are not: give one row "
-                "of each group and no groups=, or leave guarantee= out"
-            )
-            raise ValueError(msg)
-
     def _guarantees(self, metrics: list[Metric]) -> list[Guarantee] | None:
         """Return what is guaranteed for each metric."""
-        if self.guarantee is None:
-            return None
-        return [Guarantee.of(metric, self.limits, self.guarantee) for metric in metrics]
-
-    def _final_reports(self, reports: Iterable[DirectReport]) -> tuple[DirectReport, ...]:
-        """Return reports about the operating points that are delivered.
-
-        A guarantee moves the threshold after the candidates were compared: what to expect is that
-        of the delivered one. Reports say what rates are weighted by, and which of two texts is
-        caught.
-        """
-        final = []
-        for report, point in zip(reports, self.operating_points_, strict=True):
-            expected = UNKNOWN
-            if point.expected is not None and point.intervals is not None:
-                expected = Estimate(point.expected.metric, *point.intervals.metric)
-            final.append(
-                replace(
-                    report,
-                    expected=expected,
-                    caught=self._caught_text,
-                    weighted_by=point.weighted_by,
-                )
-            )
-        return tuple(final)
-
-    @property
-    def _caught_text(self) -> str:
-        """Which of two texts is caught; empty if the labels are no texts."""
-        classes = self.classes_.tolist()
-        if len(classes) > 2 or not isinstance(self.positive_, str):
-            return ""
-        if self.positive is not None:
-            return f"catches {self.positive_!r}"
-        other = next(label for label in classes if label != self.positive_)
-        return (
-            f"catches {self.positive_!r}, the last label in order; positive={other!r} would catch "
-            "the other"
-        )
+        asked = [Guarantee.asked(metric, self.limits, self.guarantee) for metric in metrics]
+        return [guarantee for guarantee in asked if guarantee is not None] or None
 
     @property
     @abstractmethod

@@ -10,22 +10,20 @@ from scipy import sparse
 
 from directrix.classifiers.base import two_classes
 from directrix.classifiers.labels import ending_with
-from directrix.classifiers.state import Facts, require
+from directrix.classifiers.state import ModelMetadata, require
 from directrix.classifiers.threshold_classifier import ThresholdClassifier
 from directrix.exceptions import FewRowsWarning, find_stacklevel
 from directrix.files.layout import is_number
 from directrix.fitting.choice import Selection
-from directrix.fitting.class_weights import checked_weight, class_factors, reweighted
 from directrix.fitting.finalize import FittedLine, Lines, finalize, finalize_on_moments
 from directrix.fitting.progress import Progress
-from directrix.fitting.training_rows import TrainingRows
+from directrix.fitting.training_rows import TrainingRows, checked_weight, class_factors, reweighted
 from directrix.frontier import Frontier, validated_shrinkage
 from directrix.frontier.compare import MOST_ROWS, Curves, choose_line, compare
-from directrix.frontier.moment_candidates import MomentLines
-from directrix.frontier.moment_frontier import usable_folds
+from directrix.frontier.moment_frontier import MomentLines, usable_folds
 from directrix.frontier.pencil import require_rows_of_both
 from directrix.metrics.table import resolve
-from directrix.models.calibration import Calibration
+from directrix.models.operating_point import Calibration
 from directrix.moments import Moments
 from directrix.rows import labels
 from directrix.rows.keys import CopyCounter, folds_by_key, hash_with_label, row_hash
@@ -344,8 +342,8 @@ class MomentClassifier(ThresholdClassifier):
             How rows are held out; by default each row independently, in five folds.
         transform, engine, progress : as in `summarize`
         """
+        from directrix.fitting.fit_source import SourcePasses, source_folds
         from directrix.fitting.histogram_choice import select_from_histograms
-        from directrix.fitting.source_passes import SourcePasses, source_folds
 
         metric = checked_metric(self)
         log = Progress(self)
@@ -457,11 +455,11 @@ class MomentClassifier(ThresholdClassifier):
         self.operating_points_ = ()
         self.calibrations_ = (Calibration(0.0, 1.0, 1.0, "rows of one class only"),)
 
-    def _state_facts(self) -> Facts:
-        return Facts(shrinkage=getattr(self, "shrinkage_", None))
+    def _state_facts(self) -> ModelMetadata:
+        return ModelMetadata(shrinkage=getattr(self, "shrinkage_", None))
 
     @classmethod
-    def _restored_facts(cls, facts: Facts) -> dict[str, Any]:
+    def _restored_facts(cls, facts: ModelMetadata) -> dict[str, Any]:
         facts.require_names("shrinkage")
         shrinkage = facts["shrinkage"]
         if shrinkage is None:

@@ -21,14 +21,13 @@ from directrix.classifiers.kernels import (
     kernel_units,
 )
 from directrix.classifiers.labels import toward_positive
-from directrix.classifiers.state import Facts, restored_loss_fit
+from directrix.classifiers.state import ModelMetadata, restored_loss_fit
 from directrix.classifiers.threshold_classifier import ThresholdClassifier
 from directrix.fitting.choice import Selection
 from directrix.fitting.finalize import Lines, finalize, finalize_on_rows
 from directrix.fitting.progress import CallbackSupportMixin, Progress, with_callbacks
 from directrix.fitting.solvers import keeps_intercept, solver_for
-from directrix.fitting.standardization import Standardization
-from directrix.fitting.training_rows import Prepared, prepare
+from directrix.fitting.training_rows import Prepared, Standardization, prepare
 from directrix.frontier import Frontier
 from directrix.frontier.compare import FIRST_ROWS, MOST_ROWS, compare, curve_maker, round_scores
 from directrix.frontier.recipes import (
@@ -589,11 +588,15 @@ class SmoothClassifier(KernelScoring, CallbackSupportMixin, ThresholdClassifier)
 
         return solve
 
-    def _state_facts(self) -> Facts:
-        facts = Facts(alpha=self.alpha_, loss=self.loss_, n_iter=self.n_iter_)
-        return facts if self._kernel is None else Facts(facts, kernel=kernel_facts(self._kernel))
+    def _state_facts(self) -> ModelMetadata:
+        facts = ModelMetadata(alpha=self.alpha_, loss=self.loss_, n_iter=self.n_iter_)
+        return (
+            facts
+            if self._kernel is None
+            else ModelMetadata(facts, kernel=kernel_facts(self._kernel))
+        )
 
     @classmethod
-    def _restored_facts(cls, facts: Facts) -> dict[str, Any]:
+    def _restored_facts(cls, facts: ModelMetadata) -> dict[str, Any]:
         facts.require_names("alpha", "loss", "n_iter", *({"kernel"} & set(facts)))
         return restored_loss_fit(facts)

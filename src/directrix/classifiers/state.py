@@ -15,8 +15,7 @@ from directrix._typing import AnyArray
 from directrix.exceptions import StateError
 from directrix.files.layout import is_count, is_number
 from directrix.losses.base import Loss
-from directrix.models.calibration import Calibration
-from directrix.models.operating_point import OperatingPoint
+from directrix.models.operating_point import Calibration, OperatingPoint
 
 
 def require(condition: object, otherwise: str) -> None:
@@ -25,11 +24,12 @@ def require(condition: object, otherwise: str) -> None:
         raise StateError(otherwise)
 
 
-class Facts(dict[str, Any]):
+class ModelMetadata(dict[str, Any]):
     """Named values of a fitted classifier that are not arrays.
 
     Values are None, numbers, text, lists, tuples, dictionaries, metrics, losses, or nested
-    `Facts`. A file stores `Facts` as a JSON object, and a plain dictionary with its keys' types.
+    `ModelMetadata`. A file stores `ModelMetadata` as a JSON object, and a plain dictionary with the
+    types of its keys.
     """
 
     def require_names(self, *names: str) -> None:
@@ -52,7 +52,7 @@ class ModelState:
     n_features: int
     feature_names: tuple[str, ...] | None
     arrays: dict[str, Any]
-    facts: Facts = field(default_factory=Facts)
+    facts: ModelMetadata = field(default_factory=ModelMetadata)
     calibrations: tuple[Calibration, ...] | None = None
     operating_points: tuple[OperatingPoint, ...] = ()
 
@@ -109,7 +109,7 @@ class StateArrays:
         require(not self._remaining, f"it has arrays that do not belong there: {names}")
 
 
-def restored_loss_fit(facts: Facts) -> dict[str, Any]:
+def restored_loss_fit(facts: ModelMetadata) -> dict[str, Any]:
     """Return ``loss_``, ``alpha_`` and ``n_iter_`` from the facts of these names, checked."""
     require(isinstance(facts["loss"], Loss), "it has no loss")
     alpha = facts["alpha"]

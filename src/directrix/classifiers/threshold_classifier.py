@@ -19,21 +19,23 @@ from directrix.fitting.finalize import warn_about_one_class
 from directrix.fitting.histogram_choice import point_at
 from directrix.metrics.table import resolve
 from directrix.models.operating_point import OperatingPoint, OperatingPoints
+from directrix.models.report import UNKNOWN, Estimate
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
     from directrix.fitting.finalize import FittedLine, HeldOut
     from directrix.fitting.training_rows import KeyedRows
     from directrix.metrics.base import Metric
-    from directrix.models.calibration import Calibration
+    from directrix.models.operating_point import Calibration
+    from directrix.models.report import DirectReport
 
 
 class ThresholdClassifier(LinearClassifier):
     """Base class for classifiers with a threshold from held-out rows and calibrated probabilities.
 
-    ``operating_points_`` and ``calibrations_`` are tuples with one entry for each row of
-    ``coef_``: one for two classes, one per class for more. With two classes, ``operating_point_``
-    and ``calibration_`` are their only entries.
+    ``operating_points_`` and ``calibrations_`` are tuples with one entry for each row of ``coef_``:
+    one for two classes, one per class for more. With two classes, ``operating_point_`` and
+    ``calibration_`` are their only entries.
     """
 
     metric: str | Metric
@@ -95,16 +97,13 @@ class ThresholdClassifier(LinearClassifier):
         if isinstance(at, str) or not isinstance(at, Iterable):
             at = [at]
         check_is_fitted(self)
-        base, rises = self.operating_point_.threshold, self._score_rises
+        weighted_by = self.operating_point_.weighted_by
         held_out = getattr(self, "_held_out", (None,))[0]
         if held_out is None:
             raise NoHeldOutScoresError(type(self).__name__)
-        points = [point_at(resolve(each), held_out, base, rises=rises) for each in at]
-        weighted_by = self.operating_point_.weighted_by
+        points = [point_at(resolve(each), held_out) for each in at]
         return OperatingPoints(
-            replace(
-                point, threshold=self._stated_threshold(point.threshold), weighted_by=weighted_by
-            )
+            replace(point, threshold=self.threshold_above(point.threshold), weighted_by=weighted_by)
             for point in points
         )
 
@@ -173,10 +172,15 @@ class ThresholdClassifier(LinearClassifier):
         y : array of shape (n,)
         sample_weight : array of shape (n,), optional
         """
-        metric = resolve(self.metric)
+        metric = self._metric
         scores = toward_positive(self, self.decision_function(X))
         value = metric.score(np.asarray(y) == self.positive_, scores, sample_weight)
         return metric.as_score(value)
+
+    @property
+    def _metric(self) -> Metric:
+        """The metric that the classifier is trained for."""
+        return resolve(self.metric)
 
     @property
     def _score_rises(self) -> bool:
@@ -263,7 +267,7 @@ class ThresholdClassifier(LinearClassifier):
     def _set_lines(self, fitted: Sequence[FittedLine], without_search: str = "") -> None:
         """Store lines that score in favour of the positive class, one for each row of ``coef_``."""
         if self._catches_first:
-            fitted = [entry.turned() for entry in fitted]
+            fitted = [entry.sign_flipped() for entry in fitted]
         lines = np.stack([entry.line for entry in fitted])
         self.coef_, self.intercept_ = lines[:, :-1].copy(), lines[:, -1].copy()
         self._set_points(fitted, without_search)
@@ -283,3 +287,54 @@ class ThresholdClassifier(LinearClassifier):
         )
         self._held_out = tuple(entry.held_out for entry in fitted)
         warn_about_one_class(self.operating_points_, self.classes_.tolist(), without_search)
+
+
+class ReportingClassifier(ThresholdClassifier):
+    """Base class for classifiers that report on the models they compared on held-out rows.
+
+    ``reports_`` has one entry for each score: one for two classes, one per class for more.
+    """
+
+    reports_: tuple[DirectReport, ...]
+
+    @property
+    def report_(self) -> DirectReport:
+        """The report of a classifier of two classes."""
+        report: DirectReport = only_entry(self, "report")
+        return report
+
+    def _final_reports(self, reports: Iterable[DirectReport]) -> tuple[DirectReport, ...]:
+        """Return reports about the operating points that are delivered.
+
+        A guarantee moves the threshold after the candidates were compared: what to expect is that
+        of the delivered one. Reports say what rates are weighted by, and which of two texts is
+        caught.
+        """
+        final = []
+        for report, point in zip(reports, self.operating_points_, strict=True):
+            expected = UNKNOWN
+            if point.expected is not None and point.intervals is not None:
+                expected = Estimate(point.expected.metric, *point.intervals.metric)
+            final.append(
+                replace(
+                    report,
+                    expected=expected,
+                    caught=self._caught_text,
+                    weighted_by=point.weighted_by,
+                )
+            )
+        return tuple(final)
+
+    @property
+    def _caught_text(self) -> str:
+        """Which of two texts is caught; empty if the labels are no texts."""
+        classes = self.classes_.tolist()
+        if len(classes) > 2 or not isinstance(self.positive_, str):
+            return ""
+        if self.positive is not None:
+            return f"catches {self.positive_!r}"
+        other = next(label for label in classes if label != self.positive_)
+        return (
+            f"catches {self.positive_!r}, the last label in order; positive={other!r} would catch "
+            "the other"
+        )

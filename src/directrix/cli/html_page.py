@@ -47,7 +47,7 @@ _POSITIVE, _NEGATIVE = "#d55e00", "#0072b2"
 class Page:
     """HTML page that is written from top to bottom.
 
-    ``lead``: paragraph below the title.
+    ``lead`` is the paragraph below the title.
     """
 
     def __init__(self, title: str, lead: str) -> None:
@@ -117,7 +117,7 @@ class Page:
 class Bar:
     """Number drawn as a bar from the middle of a cell, to the right if it is positive.
 
-    ``share``: length from -1 to 1, relative to half of the cell.
+    ``share`` is the length from -1 to 1, relative to half of the cell.
     """
 
     def __init__(self, share: float) -> None:

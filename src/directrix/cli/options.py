@@ -71,9 +71,9 @@ def _require_file(path: str) -> None:
 def require_output(output: str | None, reads: Iterable[str | None], *, force: bool) -> None:
     """Raise an error if a command must not write its output file; call this before any work.
 
-    ``output``: None if the command writes to stdout. ``reads``: inputs of the command: files,
-    folders, patterns or URLs; None entries are ignored. ``force``: whether an existing file may be
-    overwritten. An input never is.
+    ``output`` is None if the command writes to stdout. ``reads`` are the inputs of the command:
+    files, folders, patterns or URLs; None entries are ignored. ``force`` says whether an existing
+    file may be overwritten. An input never is.
     """
     if output is None:
         return
@@ -102,7 +102,7 @@ def _is_read(output: Path, given: str) -> bool:
 
     A file may be reached by another path, a symbolic link or a hard link: the system knows.
     """
-    from directrix.engines.readers.files import matching_files
+    from directrix.engines.readers import matching_files
 
     try:
         paths = matching_files(_local(given))

@@ -162,7 +162,7 @@ _SHOWN_COLUMNS = 20
 def watch_page(model: str, history: Sequence[DayCheck], check: DayCheck) -> str:
     """Return the page of a day as HTML.
 
-    ``model``: path of the model. ``history``: earlier days, in order.
+    ``model`` is the path of the model. ``history`` has the earlier days, in order.
     """
     state = "alarm" if check.alarm else "no alarm"
     lead = (
@@ -258,9 +258,9 @@ _LISTED_CANDIDATES = 15
 class ReportData(NamedTuple):
     """Everything that the report page is written from.
 
-    ``labels``: the negative and the positive label. ``scored``: the rows, with their moments.
-    ``measures``: rates of the model on the rows. ``fit``: candidates of the fit, if its JSON was
-    given.
+    ``labels`` are the negative and the positive label. ``scored`` has the rows and their moments.
+    ``measures`` are the rates of the model on the rows. ``fit`` has the candidates of the fit, if
+    its JSON was given.
     """
 
     model: Any
@@ -371,6 +371,14 @@ def _card(page: Page, data: ReportData) -> None:
         f"{data.labels[1]} among them, and the weight of evidence. The points of a row are summed."
     )
     page.fragment(cards[0].to_html())
+    if cards[0].held_out is not None:
+        page.heading("Total points and risk")
+        page.paragraph(
+            f"The share of {data.labels[1]} in bands of total points, among rows that were held "
+            "out of the fit; predicted is the mean of their probabilities. What to expect of new "
+            "rows is between both, the nearer to what was observed the more rows there are."
+        )
+        page.fragment(cards[0].bands().to_html())
 
 
 def _normality(page: Page, data: ReportData) -> None:

@@ -13,9 +13,8 @@ from directrix.cli.reply import UsageError
 from directrix.displays import FrontierDisplay, MarginDisplay, TradeoffDisplay, style
 from directrix.displays.frontier import Roc, boundary_of
 from directrix.frontier import Frontier
-from directrix.metrics.base import Metric
-from directrix.metrics.curve import Curve
-from directrix.models.intervals import effective_rows, wilson
+from directrix.metrics.base import Curve, Metric
+from directrix.models.operating_point import effective_rows, wilson
 
 _BINS = 15
 
@@ -115,8 +114,9 @@ def tradeoff_figure(scored: ScoredRows, positive: AnyArray, metric: Metric, agai
 class Bin(NamedTuple):
     """Rows of about the same predicted probability.
 
-    ``predicted``: mean probability. ``observed``: share of positives. ``low``, ``high``: 95 %
-    interval of that share. ``weight``: total weight of the rows.
+    ``predicted`` is the mean probability. ``observed`` is the share of positives. ``low`` and
+    ``high`` are the ends of the 95 % interval of that share. ``weight`` is the total weight of the
+    rows.
     """
 
     predicted: float
@@ -130,7 +130,7 @@ class Bin(NamedTuple):
 class Reliability:
     """Agreement of predicted probabilities with the share of positives, in bins.
 
-    ``error``: expected calibration error: mean absolute difference, weighted by rows.
+    ``error`` is the expected calibration error: mean absolute difference, weighted by rows.
     """
 
     bins: tuple[Bin, ...]

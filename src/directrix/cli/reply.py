@@ -51,7 +51,7 @@ _REMEDIES: dict[type[UnusableColumnsError], tuple[str, ...]] = {
 class UsageError(Exception):
     """Data or a model that cannot be used as asked.
 
-    ``message``: what is wrong and what to do about it; it is printed as it is.
+    ``message`` is what is wrong and what to do about it; it is printed as it is.
     """
 
 
@@ -158,9 +158,10 @@ def _(error: ImportError) -> str:
 class Reply:
     """Result of a command.
 
-    ``text``: the result for people. ``values``: the same for programs, printed with ``--json``.
-    ``on_stderr``: whether the text goes to stderr because stdout has the data that the command
-    writes. ``exit_code``: of the process; not zero tells a scheduler that something is to be done.
+    ``text`` is the result for people. ``values`` are the same for programs, printed with
+    ``--json``. ``on_stderr`` says whether the text goes to stderr because stdout has the data that
+    the command writes. ``exit_code`` is that of the process; another one than zero tells a
+    scheduler that something is to be done.
     """
 
     text: str

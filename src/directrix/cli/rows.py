@@ -26,8 +26,8 @@ from directrix.cli.reply import UsageError
 from directrix.engines import HashFolds
 from directrix.engines.arrow import open_source
 from directrix.engines.base import run
-from directrix.engines.plan import Plan
-from directrix.engines.readers.files import explain_encoding, matching_files
+from directrix.engines.column_roles import ColumnRoles
+from directrix.engines.readers import explain_encoding, matching_files
 from directrix.engines.tables import as_table
 from directrix.exceptions import find_stacklevel
 from directrix.exceptions.columns import (
@@ -181,7 +181,7 @@ class RowFiles:
             options["features"] = [*options["features"], *keep]
         labelled = self.target is not None or self.libsvm
         task = _EachTable(use, self.features, raw, finite, labelled, label)
-        results: list[Any] = run(source, Plan.of(**options), task, progress=progress)
+        results: list[Any] = run(source, ColumnRoles.of(**options), task, progress=progress)
         if not results:
             msg = "the files hold no rows"
             raise UsageError(msg)
@@ -240,11 +240,11 @@ class _EachTable:
     labelled: bool
     name: str
 
-    def __call__(self, plan: Plan, tables: Iterator[Any]) -> list[Any]:
+    def __call__(self, plan: ColumnRoles, tables: Iterator[Any]) -> list[Any]:
         """Return the results of all tables."""
         return [self.use(self._block(plan, as_table(data))) for data in tables]
 
-    def _block(self, plan: Plan, table: Any) -> RowBlock:
+    def _block(self, plan: ColumnRoles, table: Any) -> RowBlock:
         columns = self.features or plan.columns_of(table)
         rows = table.raw(columns) if self.raw else table.features(columns)
         X = rows if self.raw else _feature_matrix(rows)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from directrix.designs.compact import CompactFit
 from directrix.designs.points import PointsFit, finished, points_as_rows
 from directrix.designs.screening import ScreenedColumns, is_wide, screened
 from directrix.designs.structure import Structure, StructureSearch
@@ -18,7 +19,7 @@ from directrix.fitting.directions import DirectionPrices, flat_columns
 from directrix.fitting.finalize import FittedLine
 from directrix.fitting.fit_rows import FTOL, BestFit, Candidates, Compared, Draft, LearnedDesign
 from directrix.frontier.compare import MOST_ROWS, Curves, FoldDesigns, compare, design_without
-from directrix.frontier.moment_candidates import SummaryCandidate, ridge_candidates
+from directrix.frontier.moment_frontier import SummaryCandidate, ridge_candidates
 from directrix.frontier.recipes import Recipe, Sweep
 from directrix.frontier.row_frontier import RowCandidate, RowFrontier
 from directrix.losses import Logistic
@@ -55,11 +56,13 @@ BASELINES = {
 class CardSettings:
     """How a card is made, whatever it is trained for.
 
-    ``learn_from`` is "rows" or "counts"; ``scale`` says what a point is worth, by default what the
+    ``learn_from`` is "rows" or "counts"; ``max_lines`` is "auto", the largest number of printed
+    lines, or None for the full card; ``scale`` says what a point is worth, by default what the
     trained line says.
     """
 
     learn_from: str
+    max_lines: int | str | None = None
     max_crosses: int | None = None
     directions: Sequence[Direction] = ()
     max_columns: int | str | None = None
@@ -99,8 +102,8 @@ class CardSettings:
 class CardDesign:
     """Bins as features: which columns and crosses have points is learned from rows.
 
-    ``kinds``: what the cells of each column are. ``to_cells``: from values of rows, as `Table` has
-    them, to their cells.
+    ``kinds`` say what the cells of each column are. ``to_cells`` maps values of rows, as `Table`
+    has them, to their cells.
     """
 
     kinds: Sequence[CellKinds]
@@ -199,25 +202,75 @@ class CardEnd:
         reasons = search.skipped, best.report.skipped, self.prices.skipped, self.unbinned.skipped
         report = replace(
             best.report,
-            straight=gap,
+            unbinned_baseline=gap,
             baseline=BASELINES[settings.learn_from],
             skipped=tuple(text for part in reasons for text in part),
             directions=directions,
         )
-        if settings.scale is None:
-            features = partial(self._features, coding.rows)
-            of_line = partial(self._card_of_line, coding)
-            return Draft(best.fitted, report, best.curve, features, of_line)
+        best = best._replace(report=report)
+        if settings.scale is None and settings.max_lines is None:
+            return self._full_draft(metric, best, {None: card})
         cards: dict[int | None, Card] = {None: card}
         for fold, line in enumerate(best.lines.without):
             cards[fold] = Card.of(search.design(structure, fold), line)
-        points = PointsFit(
-            settings.scale, metric, search.rows, settings.directions, self.used_up, search.kinds
+        full = partial(self._full_draft, metric, best, cards)
+        if settings.max_lines is None:
+            return full()
+        compact = CompactFit(
+            settings.scale,
+            metric,
+            search.rows,
+            search.kinds,
+            settings.directions,
+            settings.max_lines,
+            self.used_up,
+            self._of_cells,
         )
-        scaled = points.run(best._replace(report=report), cards)
-        features = partial(self._features, partial(points_as_rows, scaled.card))
-        of_points = partial(self._card_of_points, scaled.card)
-        return Draft(scaled.fitted, scaled.report, scaled.curve, features, of_points)
+        return compact.run(best, cards, full)
+
+    def _full_draft(
+        self,
+        metric: Metric,
+        best: BestFit,
+        cards: Mapping[int | None, Card],
+        *,
+        search: bool = True,
+    ) -> Draft:
+        """Return the full card, on its scale if it has one.
+
+        ``cards``: the fitted card (None) and, for a scale, those made without each fold.
+        ``search``: whether whole points are searched for, or only rounded.
+        """
+        scale = self.design.settings.scale
+        if scale is None:
+            coding = self.search.design(self.structure, None)
+            features = partial(self._features, coding.rows)
+            of_line = partial(self._card_of_line, coding)
+            return Draft(best.fitted, best.report, best.curve, features, of_line)
+        points = PointsFit(
+            scale,
+            metric,
+            self.search.rows,
+            self.design.settings.directions,
+            self.used_up if search else lambda: True,
+            self.search.kinds,
+        )
+        scaled = points.run(best, cards)
+        return self._of_cells(
+            Draft(
+                scaled.fitted,
+                scaled.report,
+                scaled.curve,
+                partial(points_as_rows, scaled.card),
+                partial(finished, scaled.card),
+            )
+        )
+
+    def _of_cells(self, draft: Draft) -> Draft:
+        """Return the draft of a card of the cells of this design as one of raw rows."""
+        features, card_of = partial(self._features, draft.features), draft.card_of
+        assert card_of is not None  # noqa: S101 - it is the fit of a card
+        return draft._replace(features=features, card_of=partial(self._card_of, card_of))
 
     def _features(self, of_cells: Callable[[IntArray], Any], values: FloatArray) -> Any:
         return of_cells(self.design.to_cells(values))
@@ -225,8 +278,10 @@ class CardEnd:
     def _card_of_line(self, coding: CardCoding, fitted: FittedLine) -> tuple[Card, FittedLine]:
         return self._widened(Card.of(coding, fitted.line)), fitted
 
-    def _card_of_points(self, card: Card, fitted: FittedLine) -> tuple[Card, FittedLine]:
-        card, fitted = finished(card, fitted)
+    def _card_of(
+        self, made: Callable[[FittedLine], tuple[Card, FittedLine]], fitted: FittedLine
+    ) -> tuple[Card, FittedLine]:
+        card, fitted = made(fitted)
         return self._widened(card), fitted
 
     def _widened(self, card: Card) -> Card:
@@ -268,7 +323,7 @@ class CardCandidates:
         frontier = RowFrontier(
             *self.rows[:4],
             progress=self.clock,
-            fall=FTOL,
+            ftol=FTOL,
             out_of_time=self.clock.is_over,
             n_jobs=self.n_jobs,
         )
@@ -283,7 +338,7 @@ def _direction_prices(search: StructureSearch, ridge: float) -> DirectionPrices:
     The cards are additive, and trained by the likelihood or in closed form: they tell what a
     direction takes away, whatever is trained on top.
 
-    ``search``: with all directions. ``ridge``: of all cards.
+    ``search`` has all directions. ``ridge`` is that of all cards.
     """
     rows, every = search.rows, search.directions
     fold = rows.fold
@@ -293,7 +348,7 @@ def _direction_prices(search: StructureSearch, ridge: float) -> DirectionPrices:
 
     def held_out(kept: Sequence[int]) -> Curves:
         X = replace(search, directions=[every[k] for k in kept]).designs(Structure(ridge), folds)
-        lines = search.trainer.solve(X, [ridge], folds, in_any_case=True)
+        lines = search.trainer.solve(X, [ridge], folds, ignore_deadline=True)
         scores = np.empty(len(rows.positive))
         for number in folds:
             tested, line = np.flatnonzero(fold == number), lines[ridge, number]
@@ -350,7 +405,7 @@ class UnbinnedBaseline:
         frontier = RowFrontier(
             self._designs(),
             *self.rows[1:4],
-            fall=FTOL,
+            ftol=FTOL,
             out_of_time=self.out_of_time,
             n_jobs=self.n_jobs,
         )

@@ -17,7 +17,7 @@ from directrix.designs.points import scaled_without_rows
 from directrix.designs.trainers import CountTrainer
 from directrix.fitting.finalize import FittedLine, finalize_on_moments
 from directrix.fitting.training_rows import require_all_folds
-from directrix.frontier.moment_candidates import SummaryCandidate, ridge_settings, with_ridges
+from directrix.frontier.moment_frontier import SummaryCandidate, ridge_settings, with_ridges
 from directrix.frontier.pencil import RidgeMoments
 from directrix.models.card import Card
 from directrix.moments.projection import ScoreMoments
@@ -187,9 +187,9 @@ def counted_candidates(
 ) -> CountedCandidates:
     """Return the candidates of least predicted risk on held-out counts.
 
-    ``counts``: with folds. ``n_folds``: folds that are held out; a later one does not count.
-    ``baseline``: whether the cards of equal trade-off are the simplest candidates, of complexity
-    zero; the best of them is then always returned.
+    ``counts`` have folds. ``n_folds`` is the number of folds that are held out; a later one does
+    not count. ``baseline`` says whether the cards of equal trade-off are the simplest candidates,
+    of complexity zero; the best of them is then always returned.
     """
     kept = replace(counts, parts=counts.parts[:n_folds])
     _require_both_classes(kept, label, n_folds)

@@ -11,7 +11,7 @@ from directrix.fitting.directions import DirectionPrices, Signs
 from directrix.fitting.fit_rows import FTOL, BestFit, Candidates, Draft, LearnedDesign
 from directrix.fitting.training_rows import prepare
 from directrix.frontier.compare import MOST_ROWS
-from directrix.frontier.moment_candidates import moment_candidates, ridge_candidates
+from directrix.frontier.moment_frontier import moment_candidates, ridge_candidates
 from directrix.frontier.recipes import Recipe
 from directrix.frontier.row_frontier import RowFrontier
 from directrix.frontier.search import MOST_FEATURES
@@ -44,7 +44,7 @@ class NumberDesign:
         frontier = RowFrontier(
             *seen[:4],
             progress=clock,
-            fall=FTOL,
+            ftol=FTOL,
             out_of_time=clock.is_over,
             n_jobs=self.n_jobs,
             signs=None if self.signs is None else self.signs.array,
@@ -71,9 +71,9 @@ class NumberDesign:
 def _held_out(frontier: RowFrontier, signs: Signs, kept: Sequence[int]) -> Curves:
     """Return the held-out curves of logistic regression that keeps some of the signs."""
     rows = frontier.X, frontier.positive, frontier.weight, frontier.fold
-    plain = RowFrontier(*rows, fall=FTOL, signs=signs.only(kept))
+    plain = RowFrontier(*rows, ftol=FTOL, signs=signs.only(kept))
     (candidate,) = plain.plan([Recipe(Logistic(), _PLAIN_RIDGE)])
-    plain.solve_together([candidate], plain.folds, in_any_case=True)
+    plain.solve_together([candidate], plain.folds, ignore_deadline=True)
     candidate.fit()
     return candidate.curves
 

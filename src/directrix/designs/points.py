@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from directrix.fitting.finalize import FittedLine, Lines, centre_and_scale, finalize
 from directrix.frontier.compare import Curves, FoldDesigns, compare, curve_maker
 from directrix.metrics import AUC
-from directrix.metrics.curve import CurveStack
+from directrix.metrics.base import CurveStack
 from directrix.models.card import PointsToDoubleOdds, Scale
 from directrix.models.report import Estimate, Gap, TiesSplit
 
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.fitting.fit_rows import BestFit
     from directrix.fitting.training_rows import TrainingRows
-    from directrix.metrics.base import Metric
-    from directrix.metrics.curve import Curve
+    from directrix.metrics.base import Curve, Metric
     from directrix.models.card import Card
     from directrix.models.report import DirectReport
     from directrix.tables.coding.card_coding import Direction
@@ -55,8 +54,8 @@ _WORTH = 3.0
 def rounded_card(card: Card, unit: float) -> Card:
     """Return the card in units, rounded: the lowest bin of every column and cross has none.
 
-    ``card``: with more points for the positive class, and a cutoff of zero. ``unit``: points of the
-    rounded card for one of the card.
+    ``card`` has more points for the positive class, and a cutoff of zero. ``unit`` is the number of
+    points of the rounded card for one point of the card.
     """
     columns = tuple(_rounded(points, unit) for points in card.columns)
     crosses = tuple(replace(cross, points=_rounded(cross.points, unit)) for cross in card.crosses)
@@ -74,7 +73,7 @@ def cut_off(card: Card, reach: float, cells: IntArray, weight: FloatArray) -> Ca
 
     The range is where it changes the points of rows least.
 
-    ``reach``: difference of points in a column at most. ``cells`` has the shape (n, columns).
+    ``reach`` is the largest difference of points in a column. ``cells`` has the shape (n, columns).
     """
     return _cut_off(card, reach, _cell_weights(card, cells, weight))
 
@@ -83,8 +82,9 @@ def cut_off(card: Card, reach: float, cells: IntArray, weight: FloatArray) -> Ca
 class RoundingSearch:
     """Rounds cards so that the exact metric and the AUC of their training rows are best.
 
-    ``largest``: points of any bin at most. ``directions``: of columns whose points may only rise.
-    ``kinds``: what the cells of each column are; by default all are levels.
+    ``largest`` is the largest number of points of any bin. ``directions`` are those of columns
+    whose points may only rise. ``kinds`` say what the cells of each column are; by default all are
+    levels.
     """
 
     metric: Metric
@@ -123,8 +123,8 @@ class RoundingSearch:
 
         Neighbouring bins with equal points change together. Columns without points stay without.
 
-        ``cells`` has the shape (n, columns). ``start``: rounded card that the search begins with;
-        by default the nearest.
+        ``cells`` has the shape (n, columns). ``start`` is the rounded card that the search begins
+        with; by default the nearest.
         """
         made = self.nearest(card, cells, positive, weight) if start is None else start
         columns = [points.copy() for points in made.columns]
@@ -175,8 +175,8 @@ class RoundingSearch:
     def _values(self, counts: FloatArray) -> FloatArray:
         """Return the metric and the area under the curve, which holds the other rows in order.
 
-        ``counts`` (k, 2, m): weight of the positives and of the negatives at each sum, the highest
-        sum first.
+        ``counts`` of shape (k, 2, m) are the weights of the positives and of the negatives at each
+        sum, the highest sum first.
         """
         above = np.concatenate([np.zeros((*counts.shape[:2], 1)), np.cumsum(counts, axis=-1)], -1)
         curves = CurveStack(above[:, 0], above[:, 1])
@@ -302,8 +302,8 @@ _SLIGHT = 1e-6
 class ScaledFit(NamedTuple):
     """A card on a scale.
 
-    ``card``: its cutoff is yet to be set, by `finished`. ``fitted``: one coefficient, of points in
-    favour of the positive class. ``curve``: of held-out points.
+    ``card`` has no cutoff yet; `finished` sets it. ``fitted`` has one coefficient, that of the
+    points in favour of the positive class. ``curve`` is that of held-out points.
     """
 
     card: Card
@@ -316,10 +316,10 @@ class ScaledFit(NamedTuple):
 class PointsFit:
     """Puts a card on a scale.
 
-    ``seen``: rows that the candidates were compared on, with cells as their features.
-    ``directions``: of columns whose points may only rise. ``out_of_time``: asked before each card
-    is rounded in other ways than the plain one. ``kinds``: what the cells of each column are:
-    neighbouring bins of equal points stay equal.
+    ``seen`` are the rows that the candidates were compared on, with cells as their features.
+    ``directions`` are those of columns whose points may only rise. ``out_of_time`` is asked before
+    each card is rounded in other ways than the plain one. ``kinds`` say what the cells of each
+    column are: neighbouring bins of equal points stay equal.
     """
 
     scale: Scale
@@ -332,7 +332,7 @@ class PointsFit:
     def run(self, best: BestFit, cards: Mapping[int | None, Card]) -> ScaledFit:
         """Return the best card on the scale.
 
-        ``cards``: the fitted card (None), and those made without each fold.
+        ``cards`` are the fitted card (None), and those made without each fold.
         """
         aligned = {fold: self._aligned(card, fold) for fold, card in cards.items()}
         aligned[None] = cards[None]  # with the threshold of the fit at zero
@@ -364,21 +364,10 @@ class PointsFit:
             expected=Estimate(assessment.expected.metric, *assessment.intervals.metric),
             rounding=Gap.of_folds(gap, folds[0] - folds[1 + chosen]) if self._rounds else None,
             skipped=(*best.report.skipped, *skipped),
-            ties=self._ties(curves[1 + chosen]) if self._rounds else None,
+            ties=ties_split(self.metric, curves[1 + chosen]) if self._rounds else None,
         )
         curve = curve_maker(rows.positive, rows.weight)(final.scores)
         return ScaledFit(card, final.fitted, curve, report)
-
-    def _ties(self, held_out: Curves) -> TiesSplit | None:
-        """Return the metric of held-out folds with ties as they are, and split at random."""
-        if self.metric.limit is None or not held_out.folds:
-            return None
-        values = [
-            (self.metric.best_value(curve), self.metric.ties_split(curve))
-            for curve in held_out.folds
-        ]
-        strict, split = np.mean(values, axis=0)
-        return TiesSplit(float(strict), float(split))
 
     def _restated(
         self, restate: Restate, cards: Mapping[int | None, Card]
@@ -399,7 +388,7 @@ class PointsFit:
         """Return the ways to restate cards, the plainest first."""
         scale, rows = self.scale, self.seen
         if isinstance(scale, PointsToDoubleOdds):
-            slope, offset = _log_odds(best.scores, rows)
+            slope, offset = log_odds_line(best.scores, rows)
             return [lambda card, _: to_double_odds(card, scale, slope, offset)]
         search = RoundingSearch(self.metric, scale.largest, self.directions, self.kinds)
         nearest: dict[int | None, Card] = {}
@@ -440,10 +429,19 @@ class PointsFit:
         return cards[None], self.seen._replace(X=X)
 
 
+def ties_split(metric: Metric, held_out: Curves) -> TiesSplit | None:
+    """Return the metric of held-out folds with ties as they are, and split at random."""
+    if metric.limit is None or not held_out.folds:
+        return None
+    values = [(metric.best_value(curve), metric.ties_split(curve)) for curve in held_out.folds]
+    strict, split = np.mean(values, axis=0)
+    return TiesSplit(float(strict), float(split))
+
+
 def _best_rounding(losses: FloatArray, areas: FloatArray) -> int:
     """Return which rounding is best by metric and AUC, of those that are not behind the plain one.
 
-    ``losses``, ``areas``: by the metric and by the AUC, on held-out rows; less is better.
+    ``losses`` are by the metric and ``areas`` by the AUC, on held-out rows; less is better.
     """
     together = np.where(losses <= losses[0], losses + areas, np.inf)
     return int(np.argmin(together))
@@ -458,7 +456,7 @@ def points_as_rows(card: Card, cells: IntArray) -> FloatArray:
 def finished(card: Card, fitted: FittedLine) -> tuple[Card, FittedLine]:
     """Return a card with its cutoff, and probabilities of its scores.
 
-    ``fitted``: of points in favour of the positive class: one coefficient, and the intercept.
+    ``fitted`` has the coefficient of points in favour of the positive class, and the intercept.
     """
     slope, intercept = fitted.line.tolist()
     cutoff = -intercept / slope
@@ -484,8 +482,8 @@ def finished(card: Card, fitted: FittedLine) -> tuple[Card, FittedLine]:
 def scaled_without_rows(scale: Scale, card: Card, fitted: FittedLine) -> tuple[Card, FittedLine]:
     """Return a card on a scale, plainly rounded, with the cutoff where the card had zero.
 
-    ``card``: with more points for the positive class, and a cutoff of zero. ``fitted``: of the
-    card: its log-odds are a straight line.
+    ``card`` has more points for the positive class, and a cutoff of zero. ``fitted`` is that of the
+    card, whose log-odds are a straight line.
     """
     if isinstance(scale, PointsToDoubleOdds):
         slope, offset = fitted.calibration.above, fitted.calibration.offset
@@ -505,8 +503,8 @@ def scaled_without_rows(scale: Scale, card: Card, fitted: FittedLine) -> tuple[C
 def to_double_odds(card: Card, scale: PointsToDoubleOdds, slope: float, offset: float) -> Card:
     """Return a card whose points double the odds of the negative class.
 
-    ``card``: with more points for the positive class, and a cutoff of zero. ``slope``, ``offset``:
-    log-odds of the positive class are the slope times the points of the card, and the offset.
+    ``card`` has more points for the positive class, and a cutoff of zero. The log-odds of the
+    positive class are ``slope`` times the points of the card, plus ``offset``.
     """
     unit = scale.pdo / np.log(2.0)
     base = scale.base_points - unit * (offset + np.log(scale.base_odds))
@@ -514,7 +512,7 @@ def to_double_odds(card: Card, scale: PointsToDoubleOdds, slope: float, offset: 
     return made.rounded() if scale.rounded else made
 
 
-def _log_odds(scores: FloatArray, rows: TrainingRows) -> tuple[float, float]:
+def log_odds_line(scores: FloatArray, rows: TrainingRows) -> tuple[float, float]:
     """Return slope and offset of the log-odds of the positive class as a line of the scores."""
     spread = float(scores.std()) or 1.0
     model = LogisticRegression(C=1.0 / (_SLIGHT * len(scores)))

@@ -48,8 +48,8 @@ _GROUPS = (2, 4, 8)
 class ScreenedColumns(NamedTuple):
     """The columns of a table that passed the screen.
 
-    ``positions``: positions in the table of the columns that any ranking keeps, sorted.
-    ``n_cells``: number of cells of every column of the table.
+    ``positions`` are those, in the table, of the columns that any ranking keeps, sorted.
+    ``n_cells`` are the numbers of cells of all columns of the table.
     """
 
     positions: IntArray
@@ -71,8 +71,8 @@ class ScreenedColumns(NamedTuple):
 class Screened(NamedTuple):
     """Outcome of a screen.
 
-    ``search``: of these columns, after the comparison of cards without crosses. ``note``: what a
-    report says was left out.
+    ``search`` is that of these columns, after the comparison of cards without crosses. ``note`` is
+    what a report says was left out.
     """
 
     columns: ScreenedColumns
@@ -96,7 +96,7 @@ def screened(
     With a time budget the comparison ends when the next card would leave too little time for the
     rest of the fit, otherwise at 500 columns.
 
-    ``rows``: with cells as their features. ``search_of``: from positions of columns, and for each
+    ``rows`` have cells as their features. ``search_of`` maps positions of columns, and for each
     fold the indices of its columns among them, to the search for the structure of their card.
     """
     rankings = columns_by_information(kinds, rows)
@@ -139,7 +139,7 @@ def columns_by_information(
 ) -> dict[int | None, IntArray]:
     """Return all columns without each fold, and with all rows, the most informative first.
 
-    ``rows``: with cells as their features.
+    ``rows`` have cells as their features.
     """
     weight = rows.weight / rows.weight.mean()
     n_folds = 0 if rows.fold is None else int(rows.fold.max()) + 1
@@ -161,8 +161,9 @@ def columns_by_information(
 def information(kinds: CellKinds, tables: FloatArray) -> FloatArray:
     """Return how much the cells of a column tell about the class, as standard normal deviates.
 
-    ``tables`` (k, 2, cells): weight of negatives and positives in each cell, among several sets of
-    rows. The result: the greatest of the deviates of single cells and of groups of ordered ones.
+    ``tables`` of shape (k, 2, cells) are the weights of negatives and positives in each cell, among
+    several sets of rows. The greatest of the deviates of single cells and of groups of ordered ones
+    is returned.
     """
     deviates = [_deviate(tables)]
     ordered = tables[:, :, kinds.ordered]

@@ -13,9 +13,8 @@ from sklearn.base import clone
 from directrix.designs.card import BASELINES, CardCandidates, CardSettings
 from directrix.designs.counted import counted_candidates, require_counts_of
 from directrix.designs.points import scaled_without_rows
-from directrix.engines.table_plan import TablePlan
+from directrix.engines.column_roles import TableRoles
 from directrix.engines.tasks import CellFeatures, NumberFeatures, Score, Surveyed
-from directrix.fitting.class_weights import class_factors, factors_of, reweighted
 from directrix.fitting.fit_rows import FTOL, Candidates, Fitted
 from directrix.fitting.fit_source import (
     CandidateGroup,
@@ -25,9 +24,9 @@ from directrix.fitting.fit_source import (
     SourceFit,
 )
 from directrix.fitting.progress import Clock
-from directrix.fitting.standardization import Standardization
+from directrix.fitting.training_rows import Standardization, class_factors, factors_of, reweighted
 from directrix.frontier.compare import MOST_ROWS
-from directrix.frontier.moment_candidates import moment_candidates
+from directrix.frontier.moment_frontier import moment_candidates
 from directrix.frontier.row_frontier import RowFrontier
 from directrix.frontier.search import MOST_FEATURES
 from directrix.models.card import Card
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from directrix.fitting.training_rows import TrainingRows
     from directrix.metrics.base import Metric
     from directrix.moments import Moments
-    from directrix.rows.sample import RowSample
+    from directrix.rows.keys import RowSample
 
 # ── Lines, from the moments of all rows and a sample of them ──────────────────────────────────────
 
@@ -56,7 +55,6 @@ class NumberSource:
     most_rows: ClassVar[int] = 20_000
     preselection: ClassVar[Preselection] = Preselection(fewest=4, most=32, baseline_first=True)
     stops_early: ClassVar[bool] = False
-    weighs_sample: ClassVar[bool] = False
     counted: ClassVar[None] = None  # numbers have no cells
 
     @property
@@ -70,7 +68,7 @@ class NumberSource:
         frontier = RowFrontier(
             units.rows(rows.X),
             *rows[1:4],
-            fall=FTOL,
+            ftol=FTOL,
             to_features=units.line_back,
             n_jobs=self.n_jobs,
         )
@@ -108,7 +106,6 @@ class CardSource:
     most_rows: ClassVar[int] = MOST_ROWS
     preselection: ClassVar[Preselection] = Preselection(fewest=1, most=12, baseline_first=False)
     stops_early: ClassVar[bool] = True
-    weighs_sample: ClassVar[bool] = True
 
     @property
     def features(self) -> CellFeatures:
@@ -165,8 +162,8 @@ class CardSourceFit:
     From a sample come the bins, the structure and the candidates of the rows, as from a table in
     memory. With ``learn_from="counts"``, counts of pairs of bins give closed-form candidates.
 
-    ``settings``: from bins to the settings of the card. ``binner``: one that is fitted is kept.
-    ``two_labels``: from the labels of the rows to both, the positive one last; refuses any other
+    ``settings`` maps bins to the settings of the card. A ``binner`` that is fitted is kept.
+    ``two_labels`` maps the labels of the rows to both, the positive one last, and refuses any other
     number.
     """
 
@@ -181,7 +178,7 @@ class CardSourceFit:
         fit, passes = self.fit, self.fit.passes
         binner = Binner() if isinstance(self.binner, str) else clone(self.binner)
         known, by_counts = hasattr(binner, "bins_"), self.learn_from == "counts"  # known: frozen
-        if known and isinstance(passes.plan, TablePlan):
+        if known and isinstance(passes.plan, TableRoles):
             columns = tuple(Column(bins.name, bins.kind) for bins in binner.bins_)
             counted = binner if by_counts else None
             passes.plan = replace(passes.plan, columns=columns, binner=counted)

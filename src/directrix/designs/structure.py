@@ -42,9 +42,9 @@ WORSE_AREA = 3e-3
 class Structure(NamedTuple):
     """What makes a card, apart from what it is trained for.
 
-    ``reweighted``: whether columns and crosses with larger effects have a larger prior variance.
-    ``auc``: mean area under the curve on the folds it was compared on; NaN if no rows were held
-    out. ``n_columns``: how many columns have points; all by default.
+    ``reweighted`` says whether columns and crosses with larger effects have a larger prior
+    variance. ``auc`` is the mean area under the curve on the folds it was compared on; NaN if no
+    rows were held out. ``n_columns`` says how many columns have points; all by default.
     """
 
     ridge: float
@@ -67,9 +67,9 @@ class StructureRule:
     reweighted blocks, must gain more than `_MARGIN`, and than two standard errors of the paired
     difference.
 
-    ``tried``: in the order in which they were tried. ``errors`` (k, k): standard error of the
-    difference between each two areas. ``fewest_columns``: whether the smallest card is taken of
-    those that are as good as the best.
+    ``tried`` are in the order in which they were tried. ``errors`` of shape (k, k) are the standard
+    errors of the differences between each two areas. ``fewest_columns`` says whether the smallest
+    card is taken of those that are as good as the best.
     """
 
     tried: tuple[Structure, ...]
@@ -104,7 +104,7 @@ class StructureRule:
 class Crossed(NamedTuple):
     """Columns as they take part in crosses, and pairs of them, learned without a fold.
 
-    ``pairs``: most promising first.
+    The most promising of the ``pairs`` is first.
     """
 
     columns: list[CrossColumn]
@@ -122,9 +122,9 @@ class Crossed(NamedTuple):
     ) -> Crossed:
         """Merge the cells of columns, and rank pairs of them by residuals.
 
-        ``rows``: with cells as their features. ``chance``: probability of the positive class by a
-        card without crosses. ``rank``: directions of a column in a cross at most. ``fold``: rows of
-        this fold are not looked at. ``kept``: columns that may be crossed.
+        ``rows`` have cells as their features. ``chance`` is the probability of the positive class
+        by a card without crosses. ``rank`` is the largest number of directions of a column in a
+        cross. Rows of ``fold`` are not looked at. ``kept`` are the columns that may be crossed.
         """
         cells, weight = rows.X, rows.weight / rows.weight.mean()
         if fold is not None:
@@ -163,9 +163,8 @@ class Elimination:
     A card of all columns is trained; those whose points differ least over the rows are dropped, a
     fifth at a time; the rest is trained again.
 
-    ``columns``: those that can be kept. ``design_of``: from columns to the additive design that has
-    only these. ``rows``: with cells as their features. ``fold``: rows of this fold are not looked
-    at.
+    ``columns`` are those that can be kept. ``design_of`` maps columns to the additive design that
+    has only these. ``rows`` have cells as their features. Rows of ``fold`` are not looked at.
     """
 
     columns: InitVar[Sequence[int]]
@@ -192,7 +191,7 @@ class Elimination:
         used = slice(None) if fold is None else np.flatnonzero(rows.fold != fold)
         design = self.design_of(kept)
         coded = design.rows(rows.X)
-        line = self.trainer.solve(coded, [ridge], [fold], in_any_case=True)[ridge, fold]
+        line = self.trainer.solve(coded, [ridge], [fold], ignore_deadline=True)[ridge, fold]
         points = design.coding.block_points(line[:-1])
         weight = rows.weight[used]
         effects = [_spread(points[k][rows.X[used, k]], weight) for k in kept]
@@ -205,7 +204,8 @@ class Elimination:
 def numbers_to_try(n_columns: int, most: int) -> list[int]:
     """Return numbers of columns to compare, from the largest on.
 
-    ``n_columns``: columns that there are. ``most``: columns of a card at most.
+    ``n_columns`` is the number of columns that there are. ``most`` is the largest number of columns
+    of a card.
     """
     numbers, number = list[int](), min(n_columns, most)
     while number >= 1:
@@ -243,11 +243,12 @@ _POWER, _LEAST, _MOST = 1.5, 0.05, 20.0
 class StructureSearch:
     """Finds the structure of a card, and makes the designs of its folds.
 
-    ``kinds``: of each column. ``rows``: with cells as their features. ``max_crosses``: crosses at
-    most; by default as many as help. ``directions``: of columns whose points may only rise. They
-    are in no cross: their points are the same for every row. ``max_columns``: columns with points
-    at most; "auto" for as few as held-out rows miss nothing with. ``screen``: columns that may have
-    points, best first, without each fold and (None) of all rows; by default all may.
+    ``kinds`` are those of each column. ``rows`` have cells as their features. ``max_crosses`` is
+    the largest number of crosses; by default as many as help. ``directions`` are those of columns
+    whose points may only rise. They are in no cross: their points are the same for every row.
+    ``max_columns`` is the largest number of columns with points; "auto" keeps the fewest columns
+    that lose nothing on held-out rows. ``screen`` has the columns that may have points, best first,
+    without each fold and (None) of all rows; by default all may.
     """
 
     kinds: Sequence[CellKinds]
@@ -346,7 +347,7 @@ class StructureSearch:
             tried = self._limited(best, number)
             X = self.designs(tried, self.folds)
             ridges = [factor * best.ridge for factor in _RIDGE_FACTORS]
-            solved = self.trainer.solve(X, ridges, self.folds, in_any_case=not of_number)
+            solved = self.trainer.solve(X, ridges, self.folds, ignore_deadline=not of_number)
             structure = self._best(X, solved, tried)
             if structure is None:
                 break
@@ -419,7 +420,7 @@ class StructureSearch:
             plain = self.design(structure, fold)
             X = plain.rows(self.rows.X)
             ridge = self._weighing_ridge  # one for all folds, whichever the reweighted card has
-            line = self.trainer.solve(X, [ridge], [fold], in_any_case=True)[ridge, fold]
+            line = self.trainer.solve(X, [ridge], [fold], ignore_deadline=True)[ridge, fold]
             coding = plain.coding
             block = np.repeat(np.arange(len(coding.scale)), np.diff(coding.feature_starts))
             squares = np.bincount(block, np.square(line[:-1]), len(coding.scale))
@@ -540,7 +541,7 @@ class StructureSearch:
         ridge = self._base.ridge
         X = self.design(self._base, fold).rows(self.rows.X)
         if (ridge, fold) not in self._additive_lines:
-            self._additive_lines |= self.trainer.solve(X, [ridge], [fold], in_any_case=True)
+            self._additive_lines |= self.trainer.solve(X, [ridge], [fold], ignore_deadline=True)
         line = self._additive_lines[ridge, fold]
         return self.trainer.probability(X @ line[:-1] + line[-1], fold)
 

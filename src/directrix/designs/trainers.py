@@ -56,12 +56,12 @@ class Trainer(ABC):
         folds: Sequence[int | None],
         starts: Mapping[int | None, FloatArray] | None = None,
         *,
-        in_any_case: bool = False,
+        ignore_deadline: bool = False,
     ) -> Solved:
         """Return the coefficients of cards; fewer if time is up.
 
-        ``folds``: the fold that is left out; None for none. ``starts``: where descents begin.
-        ``in_any_case``: whether they are solved even if time is up.
+        ``folds`` are the folds that are left out; None for none. ``starts`` are where descents
+        begin. ``ignore_deadline`` says whether they are solved even if time is up.
         """
 
     @abstractmethod
@@ -73,11 +73,11 @@ class Trainer(ABC):
 class RowTrainer(Trainer):
     """Logistic cards from rows; see `Trainer`.
 
-    ``fall``: relative decrease that ends a descent.
+    ``ftol`` is the relative decrease that ends a descent.
     """
 
     rows: TrainingRows
-    fall: float
+    ftol: float
     out_of_time: Callable[..., bool] | None = None
     n_jobs: int | None = None
 
@@ -94,7 +94,7 @@ class RowTrainer(Trainer):
         folds: Sequence[int | None],
         starts: Mapping[int | None, FloatArray] | None = None,
         *,
-        in_any_case: bool = False,
+        ignore_deadline: bool = False,
     ) -> Solved:
         """Return the coefficients of cards; fewer if time is up."""
         rows = self.rows
@@ -103,13 +103,13 @@ class RowTrainer(Trainer):
             rows.positive,
             rows.weight,
             rows.fold,
-            fall=self.fall,
+            ftol=self.ftol,
             out_of_time=self.out_of_time,
             n_jobs=self.n_jobs,
             starts=dict(starts or {}),
         )
         recipes = [Recipe(Logistic(), ridge) for ridge in ridges]
-        frontier.solve_many(recipes, folds, None if in_any_case else self.out_of_time)
+        frontier.solve_many(recipes, folds, None if ignore_deadline else self.out_of_time)
         solved = frontier.solutions
         return {
             (recipe.ridge, fold): solved[recipe.key, fold]
@@ -144,12 +144,12 @@ class CountTrainer(Trainer):
         folds: Sequence[int | None],
         starts: Mapping[int | None, FloatArray] | None = None,  # noqa: ARG002 - nothing to descend
         *,
-        in_any_case: bool = False,
+        ignore_deadline: bool = False,
     ) -> Solved:
         """Return the coefficients of cards."""
         solved: Solved = {}
         for fold in folds:
-            if not in_any_case and self.out_of_time is not None and self.out_of_time():
+            if not ignore_deadline and self.out_of_time is not None and self.out_of_time():
                 break
             moments = RidgeMoments.of(
                 design_without(X, fold), self.rows.positive, self._weight(fold)

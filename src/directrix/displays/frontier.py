@@ -9,9 +9,9 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from directrix.displays import style
-from directrix.displays.style import Scored, before_last_step, last_step, metric_of
+from directrix.displays.style import BinaryScores, before_last_step, last_step, metric_of
 from directrix.frontier import Frontier
-from directrix.metrics.curve import Curve
+from directrix.metrics.base import Curve
 from directrix.metrics.table import resolve
 from directrix.moments import Moments
 
@@ -138,7 +138,7 @@ class FrontierDisplay:
         ax, **how : as in `plot`
         """
         style.pyplot()
-        rows = Scored.by_estimator(estimator, X, y, sample_weight)
+        rows = BinaryScores.by_estimator(estimator, X, y, sample_weight)
         resolved = metric_of(estimator, metric, "auc")
         frontier = getattr(last_step(estimator), "frontier_", None)
         if frontier is None:

@@ -10,7 +10,7 @@ from scipy.special import ndtr, ndtri
 
 from directrix.classifiers.evaluation import normality
 from directrix.displays import style
-from directrix.displays.style import Scored
+from directrix.displays.style import BinaryScores
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
@@ -94,7 +94,7 @@ class MarginDisplay:
         ax : as in `plot`
         """
         style.pyplot()
-        return cls._of(Scored.by_estimator(estimator, X, y, sample_weight)).plot(ax)
+        return cls._of(BinaryScores.by_estimator(estimator, X, y, sample_weight)).plot(ax)
 
     @classmethod
     def from_predictions(
@@ -123,11 +123,11 @@ class MarginDisplay:
         ax : as in `plot`
         """
         style.pyplot()
-        rows = Scored.by_predictions(y_true, y_score, sample_weight, pos_label, threshold)
+        rows = BinaryScores.by_predictions(y_true, y_score, sample_weight, pos_label, threshold)
         return cls._of(rows).plot(ax)
 
     @classmethod
-    def _of(cls, rows: Scored) -> Self:
+    def _of(cls, rows: BinaryScores) -> Self:
         if not np.isfinite(rows.scores).all():
             msg = "a score is infinite, which a histogram cannot show: give finite scores"
             raise ValueError(msg)

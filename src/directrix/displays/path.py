@@ -13,13 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from directrix.classifiers.smooth import start_of
 from directrix.displays import style
-from directrix.displays.style import Scored, before_last_step, last_step
-from directrix.fitting.class_weights import weights_by_class
+from directrix.displays.style import BinaryScores, before_last_step, last_step
 from directrix.fitting.solvers import solver_for
-from directrix.fitting.standardization import Standardization
+from directrix.fitting.training_rows import Standardization, weights_by_class
 from directrix.frontier.compare import round_scores
 from directrix.frontier.recipes import Recipe
-from directrix.metrics.curve import Curve
+from directrix.metrics.base import Curve
 from directrix.metrics.table import resolve
 
 if TYPE_CHECKING:
@@ -114,7 +113,7 @@ class PathDisplay:
                 "or against='iteration'"
             )
             raise ValueError(msg)
-        rows = Scored.by_estimator(estimator, X, y, sample_weight)
+        rows = BinaryScores.by_estimator(estimator, X, y, sample_weight)
         X = check_array(before_last_step(estimator, X), accept_sparse="csr", dtype=np.float64)
         if sample_weight is not None:
             X = X[np.flatnonzero(np.asarray(sample_weight) > 0)]
@@ -133,7 +132,7 @@ class PathDisplay:
         )
 
     @classmethod
-    def _of_levels(cls, fitted: Any, X: Any, rows: Scored) -> Self:
+    def _of_levels(cls, fitted: Any, X: Any, rows: BinaryScores) -> Self:
         path = _levels(fitted)
         if len(path) < 2:
             msg = (

@@ -10,8 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from directrix.classifiers.base import LinearClassifier
 from directrix.classifiers.labels import ending_with, positive_of
 from directrix.exceptions import MissingLibraryError
-from directrix.metrics.base import Metric
-from directrix.metrics.curve import checked
+from directrix.metrics.base import Metric, checked
 from directrix.metrics.table import resolve
 
 if TYPE_CHECKING:
@@ -116,7 +115,7 @@ def mark(ax: Any, x: float, y: float, **how: Any) -> Any:
 # ── Scored rows, as displays use them: labels, scores, weights and the threshold ──────────────────
 
 
-class Scored(NamedTuple):
+class BinaryScores(NamedTuple):
     """Scores of rows of two classes; a row is predicted positive if its score is above ``cut``.
 
     weight (n,): above zero: rows of weight zero are dropped.

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from directrix.displays import style
-from directrix.displays.style import Scored, metric_of
-from directrix.metrics.curve import Curve
+from directrix.displays.style import BinaryScores, metric_of
+from directrix.metrics.base import Curve
 from directrix.metrics.table import resolve
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class TradeoffDisplay:
         ax, **how : as in `plot`
         """
         style.pyplot()
-        rows = Scored.by_estimator(estimator, X, y, sample_weight)
+        rows = BinaryScores.by_estimator(estimator, X, y, sample_weight)
         return cls._of(rows, metric_of(estimator, metric, "error"), against).plot(ax, **how)
 
     @classmethod
@@ -131,11 +131,11 @@ class TradeoffDisplay:
         ax, **how : as in `plot`
         """
         style.pyplot()
-        rows = Scored.by_predictions(y_true, y_score, sample_weight, pos_label, threshold)
+        rows = BinaryScores.by_predictions(y_true, y_score, sample_weight, pos_label, threshold)
         return cls._of(rows, resolve(metric), against).plot(ax, **how)
 
     @classmethod
-    def _of(cls, rows: Scored, metric: Metric, against: str) -> Self:
+    def _of(cls, rows: BinaryScores, metric: Metric, against: str) -> Self:
         if against not in _AGAINST:
             msg = f"against must be one of {', '.join(map(repr, _AGAINST))}, not {against!r}"
             raise ValueError(msg)

@@ -15,7 +15,7 @@ Public names
 """
 
 from directrix.engines.base import summarize
-from directrix.engines.plan import HashFolds
+from directrix.engines.column_roles import HashFolds
 from directrix.engines.sql import moments_sql, summarize_sql
 
 __all__ = ["HashFolds", "moments_sql", "summarize", "summarize_sql"]

@@ -8,17 +8,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from directrix.engines import memory
-from directrix.engines.block import Partition
-from directrix.engines.readers.datasets import Opened, batch_rows, open_dataset
-from directrix.engines.readers.files import are_paths, open_paths
-from directrix.engines.readers.lakes import open_delta, open_iceberg
+from directrix.engines.column_roles import Partition
+from directrix.engines.readers import (
+    Opened,
+    are_paths,
+    batch_rows,
+    open_dataset,
+    open_delta,
+    open_iceberg,
+    open_paths,
+)
 from directrix.engines.tables import is_arrow, vector_length
 from directrix.rows.rows import is_frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from directrix.engines.plan import Plan
+    from directrix.engines.column_roles import ColumnRoles
 
 #: Number of values that are summarised at a time, and the least number of rows. Every summary
 #: determines its shift afresh, which costs as much as about ten thousand rows.
@@ -39,7 +45,7 @@ def accepts(source: Any) -> bool:
 
 
 def partials(
-    source: Any, plan: Plan, task: Callable[..., Any], progress: Any
+    source: Any, plan: ColumnRoles, task: Callable[..., Any], progress: Any
 ) -> Iterator[tuple[int, Any]]:
     """Yield the result of the task on all rows, as partition 0."""
     if is_arrow(source) and plan.given_roles():

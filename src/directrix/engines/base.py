@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from directrix.engines.plan import Grouped, Plan
-from directrix.engines.readers.files import explain_encoding
+from directrix.engines.column_roles import ColumnRoles, Grouped
+from directrix.engines.readers import explain_encoding
 from directrix.engines.tasks import Summaries
 from directrix.rows.sums import TreeSum
 
@@ -84,7 +84,7 @@ def summarize(
     >>> summarize(chunks, target=None)
     <Moments: 3,000 rows; 3 features; classes {False: 2,700, True: 300}>
     """
-    plan = Plan.of(
+    plan = ColumnRoles.of(
         target=target,
         features=features,
         weight=weight,
@@ -105,12 +105,14 @@ def summarize(
     return grouped.by_group[None]
 
 
-def run(source: Any, plan: Plan, task: Any, *, engine: str = "auto", progress: bool = True) -> Any:
+def run(
+    source: Any, plan: ColumnRoles, task: Any, *, engine: str = "auto", progress: bool = True
+) -> Any:
     """Run a task on all rows of a source and return the sum of its results.
 
     Results are numbered by partition and added by a fixed tree over these numbers, so neither the
     order in which workers finish nor a task that runs twice can change a bit. Engines with workers
-    add there; at most `directrix.engines.block.MOST_PARTS` sums come back.
+    add there; at most `directrix.engines.column_roles.MOST_PARTS` sums come back.
 
     The task takes a plan and a partition; its results support ``+``.
     """

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.engines.block import Partition, group_counts
+from directrix.engines.column_roles import Partition, group_counts
 from directrix.engines.memory import IN_CHUNKS, chunk_table
 from directrix.engines.tables import as_table
 from directrix.rows.sums import tree_sum
@@ -14,7 +14,7 @@ from directrix.rows.sums import tree_sum
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from directrix.engines.plan import Plan
+    from directrix.engines.column_roles import ColumnRoles
 
 #: Results that a worker adds at a time. It holds all of them in memory, so they are fewer than on
 #: engines that add a stream.
@@ -27,7 +27,7 @@ def accepts(source: Any) -> bool:
 
 
 def partials(
-    source: Any, plan: Plan, task: Callable[..., Any], progress: Any
+    source: Any, plan: ColumnRoles, task: Callable[..., Any], progress: Any
 ) -> Iterator[tuple[int, Any]]:
     """Yield the few sums that are left of the results of the task, with their numbers."""
     import dask
@@ -64,7 +64,7 @@ def _add(group: list[tuple[int, Any]]) -> tuple[int, Any]:
     return sum(n_rows for n_rows, _ in group), tree_sum(result for _, result in group)
 
 
-def _parts(source: Any, plan: Plan) -> tuple[Plan, list[tuple[Any, Any]]]:
+def _parts(source: Any, plan: ColumnRoles) -> tuple[ColumnRoles, list[tuple[Any, Any]]]:
     """Return the plan with all roles named, and the table and extra columns of each partition."""
     type_name = type(source).__name__
     if type_name == "Array":
@@ -77,7 +77,7 @@ def _parts(source: Any, plan: Plan) -> tuple[Plan, list[tuple[Any, Any]]]:
     return plan, [(part, None) for part in source.to_delayed()]
 
 
-def _array_parts(source: Any, plan: Plan) -> tuple[Plan, list[tuple[Any, Any]]]:
+def _array_parts(source: Any, plan: ColumnRoles) -> tuple[ColumnRoles, list[tuple[Any, Any]]]:
     """Return the row blocks of an array with the labels and weights of each block."""
     if plan.target is None:
         msg = "target= is missing: it takes the index of a column, or the labels"

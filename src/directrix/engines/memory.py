@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.engines.block import Partition
-from directrix.engines.plan import Plan
-from directrix.engines.tables import Table, as_table, is_table
+from directrix.engines.column_roles import ColumnRoles, Partition
+from directrix.engines.tables import SourceTable, as_table, is_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +23,7 @@ def accepts(source: Any) -> bool:  # noqa: ARG001 - the last engine asked
 
 
 def partials(
-    source: Any, plan: Plan, task: Callable[..., Any], progress: Any
+    source: Any, plan: ColumnRoles, task: Callable[..., Any], progress: Any
 ) -> Iterator[tuple[int, Any]]:
     """Yield the result of the task on all rows, as partition 0."""
     if is_table(source):
@@ -37,13 +36,13 @@ def partials(
     yield 0, task(named_plan, Partition(0, progress.counted(tables), 1))
 
 
-def _require_target(plan: Plan) -> None:
+def _require_target(plan: ColumnRoles) -> None:
     if plan.target is None:
         msg = "target= is missing: it takes the name or index of a column, or the labels"
         raise ValueError(msg)
 
 
-def _chunks(source: Any, plan: Plan) -> tuple[Plan, Iterator[Any]]:
+def _chunks(source: Any, plan: ColumnRoles) -> tuple[ColumnRoles, Iterator[Any]]:
     """Return the plan with the roles that chunks bring, and the chunks as tables."""
     if not isinstance(source, Iterable):
         msg = (
@@ -64,7 +63,7 @@ def _chunks(source: Any, plan: Plan) -> tuple[Plan, Iterator[Any]]:
         msg = "there are no chunks (an iterator can be read only once)"
         raise ValueError(msg) from None
 
-    def tables() -> Iterator[Table]:
+    def tables() -> Iterator[SourceTable]:
         yield chunk_table(first_chunk.pop(), plan)
         for chunk in chunks:
             yield chunk_table(chunk, plan)
@@ -73,7 +72,7 @@ def _chunks(source: Any, plan: Plan) -> tuple[Plan, Iterator[Any]]:
     return plan.with_columns_for(IN_CHUNKS if in_tuples else ()), tables()
 
 
-def chunk_table(chunk: Any, plan: Plan) -> Table:
+def chunk_table(chunk: Any, plan: ColumnRoles) -> SourceTable:
     """Return a chunk as a table; labels, weights and folds of a tuple become named columns."""
     if not isinstance(chunk, tuple):
         _require_target(plan)

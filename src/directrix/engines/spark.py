@@ -9,14 +9,20 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from directrix.engines.arrow import rebatched
-from directrix.engines.block import Partition, group_counts, group_sums, packed, unpacked
-from directrix.engines.plan import ENCODE
+from directrix.engines.column_roles import (
+    ENCODE,
+    Partition,
+    group_counts,
+    group_sums,
+    packed,
+    unpacked,
+)
 from directrix.exceptions.columns import NotNumericError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from directrix.engines.plan import Plan
+    from directrix.engines.column_roles import ColumnRoles
 
 #: A result is sent in pieces, because batches of Arrow and messages have limited sizes.
 _PIECES = "number int, piece int, part binary"
@@ -39,7 +45,7 @@ def accepts(source: Any) -> bool:
 
 def partials(
     source: Any,
-    plan: Plan,
+    plan: ColumnRoles,
     task: Callable[..., Any],
     progress: Any,  # noqa: ARG001 - Spark shows its own progress
 ) -> Iterator[tuple[int, Any]]:

@@ -44,9 +44,9 @@ class Dialect(NamedTuple):
     def require_names(self, names: Sequence[str | None], noun: str, remedy: str) -> None:
         """Raise SqlNameError for names that are invalid in SQL or the same to the database.
 
-        ``names``: None stands for a name that the SQL does not mention. ``noun``: singular noun for
-        the things named, such as "feature". ``remedy``: what the user should do; the end of the
-        message.
+        In ``names``, None stands for a name that the SQL does not mention. ``noun`` is the singular
+        noun for the things named, such as "feature". ``remedy`` is what the user should do; the end
+        of the message.
         """
         seen: dict[bytes, int] = {}
         for position, name in enumerate(names, start=1):

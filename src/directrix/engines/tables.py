@@ -146,7 +146,7 @@ def _lengths(lists: Any) -> AnyArray:
 # ── Column access to tables in memory: arrays, sparse matrices, data frames and Arrow batches ─────
 
 
-class Table(ABC):
+class SourceTable(ABC):
     """Base class for tables with named columns.
 
     ``beside`` holds extra columns by name, such as labels; they are not among ``columns``.
@@ -196,7 +196,7 @@ class Table(ABC):
         return self._values(name)
 
 
-class FrameTable(Table):
+class FrameTable(SourceTable):
     """Table of a pandas or polars data frame."""
 
     @property
@@ -215,7 +215,7 @@ class FrameTable(Table):
         return self.data[list(names)]
 
 
-class ArrowTable(Table):
+class ArrowTable(SourceTable):
     """Table of an Arrow table or record batch."""
 
     @property
@@ -238,7 +238,7 @@ class ArrowTable(Table):
         return self.data.select(list(names))
 
 
-class ArrayTable(Table):
+class ArrayTable(SourceTable):
     """Table of a NumPy array or sparse matrix, whose columns are numbered."""
 
     @property
@@ -342,9 +342,9 @@ def is_table(data: Any) -> bool:
     )
 
 
-def as_table(data: Any, beside: Mapping[Any, Any] | None = None) -> Table:
+def as_table(data: Any, beside: Mapping[Any, Any] | None = None) -> SourceTable:
     """Wrap rows in memory as a `Table`."""
-    if isinstance(data, Table):
+    if isinstance(data, SourceTable):
         return data
     if is_arrow(data):
         return ArrowTable(data, beside)

@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from directrix.engines.block import Block, Partition
-from directrix.engines.plan import Grouped, Plan
-from directrix.engines.table_plan import ClassTotals
+from directrix.engines.column_roles import Block, ClassTotals, ColumnRoles, Grouped, Partition
 from directrix.moments.score_histogram import LineHistograms
 from directrix.rows import labels
-from directrix.rows.keys import key_hash, mix_bits
+from directrix.rows.keys import LARGEST_HASH, RowSample, key_hash, mix_bits
 from directrix.rows.labels import checked_weight
 from directrix.rows.rows import not_finite_error
-from directrix.rows.sample import LARGEST_HASH, RowSample
 from directrix.rows.sums import TreeSum, tree_sum
 from directrix.tables import BinCounts
 
@@ -25,8 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from directrix._typing import AnyArray, FloatArray
-    from directrix.engines.block import Block
-    from directrix.engines.table_plan import TableSummary
+    from directrix.engines.column_roles import Block, TableSummary
     from directrix.moments import Moments
     from directrix.tables import Binner
     from directrix.tables.coding.card_coding import CardCoding
@@ -43,10 +39,10 @@ class RunningSample:
     Only rows at or below the thresholds of the sample so far are copied, which soon are hardly any.
     Rows of weight zero are not sampled.
 
-    ``most``: largest number of rows of each class in the sample of all partitions.
-    ``n_partitions``: a partition sends its share of the rows, with a margin; None for all that may
-    be sampled. ``apart``: a hold-out fold, whose rows are not sampled. ``thresholds``: largest hash
-    of the rows of each class.
+    ``most`` is the largest number of rows of each class in the sample of all partitions. With
+    ``n_partitions``, a partition sends its share of the rows, with a margin; with None, all that
+    may be sampled. ``apart`` is a hold-out fold, whose rows are not sampled. ``thresholds`` are the
+    largest hashes of the rows of each class.
     """
 
     def __init__(
@@ -130,11 +126,11 @@ class Summaries:
 
     name = "summarize"
 
-    def __call__(self, plan: Plan, partition: Partition) -> Grouped:
+    def __call__(self, plan: ColumnRoles, partition: Partition) -> Grouped:
         """Return the summaries of the rows of a partition."""
         return tree_sum(self._block_summaries(plan, partition))
 
-    def _block_summaries(self, plan: Plan, partition: Partition) -> Iterator[Grouped]:
+    def _block_summaries(self, plan: ColumnRoles, partition: Partition) -> Iterator[Grouped]:
         yield Grouped({})
         for block in plan.blocks(partition):
             yield plan.summary_of(block)
@@ -148,7 +144,7 @@ class Fingerprint:
     the rows. Rows that are missing, replaced or in another fold change it, and so does another
     order of the columns.
 
-    ``rows``: number of rows. ``total``: sum of the hashes modulo 2⁶⁴.
+    ``rows`` is their number. ``total`` is the sum of the hashes modulo 2⁶⁴.
     """
 
     rows: int = 0
@@ -223,9 +219,9 @@ class Survey:
     (the lowest threshold is that of the largest partition). A survey with `thresholds` then takes
     nothing but another sample: all rows below them, however they are spread over partitions.
 
-    ``most``: largest number of rows of each class in the sample; 0 for no sample. ``apart``: a
-    hold-out fold, whose rows are not sampled. ``thresholds``: largest hash of the sampled rows of
-    each class.
+    ``most`` is the largest number of rows of each class in the sample; 0 for no sample. ``apart``
+    is a hold-out fold, whose rows are not sampled. ``thresholds`` are the largest hashes of the
+    sampled rows of each class.
     """
 
     most: int
@@ -250,7 +246,7 @@ class Survey:
         """What a progress bar calls the pass."""
         return "summarize" if self.thresholds is None else "sample"
 
-    def __call__(self, plan: Plan, partition: Partition) -> Surveyed:
+    def __call__(self, plan: ColumnRoles, partition: Partition) -> Surveyed:
         """Return summary, sample and fingerprint of a partition."""
         summary: TreeSum[Any] = TreeSum()
         n_partitions = partition.count if self.thresholds is None else None
@@ -273,7 +269,7 @@ class Survey:
 class NumberFeatures:
     """Numbers as they are.
 
-    ``classes``: both labels, where no earlier pass has checked the rows: labels, weights and
+    ``classes`` are both labels, where no earlier pass has checked the rows: labels, weights and
     features are then checked here.
     """
 
@@ -371,7 +367,7 @@ class ModelSlopes(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Scored:
+class PassSums:
     """Result of `Score`; results add up.
 
     ``cells`` has for each column the weight of the negatives and of the positives in its cells, of
@@ -384,23 +380,23 @@ class Scored:
     cells: tuple[FloatArray, ...] = ()
     counts: BinCounts | None = None
 
-    def __add__(self, other: Scored) -> Scored:
+    def __add__(self, other: PassSums) -> PassSums:
         histograms, gradients, cells = (
             tuple(a + b for a, b in zip(getattr(self, name), getattr(other, name), strict=True))
             for name in ("histograms", "gradients", "cells")
         )
         counts = _sum(self.counts, other.counts)
         fingerprint = self.fingerprint + other.fingerprint
-        return Scored(fingerprint, histograms, gradients, cells, counts)
+        return PassSums(fingerprint, histograms, gradients, cells, counts)
 
 
 @dataclass(frozen=True, eq=False)
 class Score:
     """Task of the later passes: score histograms, gradients, and counts of cells.
 
-    ``positive``: the positive class. ``models``: lines whose scores are counted in histograms.
-    ``slopes``: lines whose gradients are added up. ``count``: whether cells and pairs of cells are
-    counted.
+    ``positive`` is the positive class. ``models`` are the lines whose scores are counted in
+    histograms. ``slopes`` are the lines whose gradients are added up. ``count`` says whether cells
+    and pairs of cells are counted.
     """
 
     features: NumberFeatures | CellFeatures
@@ -410,7 +406,7 @@ class Score:
     count: bool = False
     name = "score"
 
-    def __call__(self, plan: Plan, partition: Partition) -> Scored:
+    def __call__(self, plan: ColumnRoles, partition: Partition) -> PassSums:
         """Return histograms, gradients and counts of the rows of a partition."""
         histograms = [LineHistograms.empty(len(model.lines)) for model in self.models]
         gradients = [np.zeros(slope.losses.coefs.shape) for slope in self.slopes]
@@ -433,7 +429,7 @@ class Score:
                     histograms[k] += part_histograms
                 for k, slope in enumerate(self.slopes):
                     gradients[k] += slope.sums(X, positive[part], block.row_weight[part], fold)
-        return Scored(fingerprint, tuple(histograms), tuple(gradients), tuple(by_cell), counts)
+        return PassSums(fingerprint, tuple(histograms), tuple(gradients), tuple(by_cell), counts)
 
     def _histograms(
         self, X: AnyArray, positive: AnyArray, weight: FloatArray | None, fold: AnyArray

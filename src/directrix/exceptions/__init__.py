@@ -241,6 +241,31 @@ class NoHeldOutPointsError(ValueError):
         )
 
 
+class MissingScoresError(ValueError):
+    """Scores are NaN or infinite, so that rows cannot be ranked by them.
+
+    Parameters
+    ----------
+    source : str
+        What gave the scores: "the scores", or the class of an estimator.
+    rows : int
+        Number of rows without a finite score.
+    first : int
+        Position of the first of them, from zero.
+    """
+
+    def __init__(self, source: str, rows: int, first: int) -> None:
+        self.source, self.rows, self.first = source, rows, first
+        super().__init__(source, rows, first)
+
+    def __str__(self) -> str:
+        rows = f"{self.rows:,} row{'s' * (self.rows != 1)}"
+        return (
+            f"{self.source}: NaN or infinite in {rows}, the first at position {self.first}: drop "
+            "those rows, or give them a score (the lowest, say, if they are never to be flagged)"
+        )
+
+
 class StateError(ValueError):
     """A state is not one that a fitted classifier of its class could have.
 
@@ -332,6 +357,49 @@ class NotBetterThanBaselineWarning(UserWarning):
             f"{', '.join(self.metrics)}: it is the simpler choice, and other features help more "
             "than other models here. See report_ for what was tried. warn_baseline=False turns "
             "this advice off."
+        )
+
+
+class ReversedScoresWarning(UserWarning):
+    """Scores rank the positive class below the other, by far more than chance explains.
+
+    Parameters
+    ----------
+    auc : float
+        Area under the ROC curve, with the positive label as positive.
+    positive, other : object
+        The positive label, and the other one.
+    """
+
+    def __init__(self, auc: float, positive: Any, other: Any) -> None:
+        self.auc, self.positive, self.other = auc, positive, other
+        super().__init__(auc, positive, other)
+
+    def __str__(self) -> str:
+        return (
+            f"higher scores mean {self.other!r}, not {self.positive!r} (AUC {self.auc:.3f}): they "
+            f"seem to be scores of the other class. Give positive={self.other!r} to catch that, or "
+            f"the scores of {self.positive!r}: the other column of predict_proba, or minus these"
+        )
+
+
+class UnweightedEstimatorWarning(UserWarning):
+    """An estimator takes no sample weights, so that only rates are weighted.
+
+    Parameters
+    ----------
+    estimator : str
+        Name of its class.
+    """
+
+    def __init__(self, estimator: str) -> None:
+        self.estimator = estimator
+        super().__init__(estimator)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.estimator} takes no sample_weight: it is fitted to all rows alike, and only "
+            "the threshold and the rates are weighted"
         )
 
 

@@ -17,7 +17,7 @@ from scipy import sparse
 
 from directrix._typing import AnyArray
 from directrix.classifiers import OperatingPoint
-from directrix.classifiers.state import Facts, ModelState, StateArrays, model_params
+from directrix.classifiers.state import ModelMetadata, ModelState, StateArrays, model_params
 from directrix.exceptions.files import ModelFileError
 from directrix.export.plain_values import from_plain, is_encoded, to_plain
 from directrix.export.scoring_formula import CLASSIFIERS, known_names
@@ -34,8 +34,7 @@ from directrix.files.layout import (
     require,
 )
 from directrix.metrics.base import Metric
-from directrix.models.calibration import Calibration
-from directrix.models.intervals import Intervals, Rates
+from directrix.models.operating_point import Calibration, Intervals, Rates
 
 # ── Arrays of a state: contiguous, in order, sparse rows in three ─────────────────────────────────
 
@@ -100,7 +99,7 @@ def _sparse_rows(parts: StateArrays, layout: str, n_features: int) -> Any:
     return matrix_type(arrays, shape=(len(starts) - 1, n_features))
 
 
-# ── Facts, calibrations and operating points as JSON ──────────────────────────────────────────────
+# ── metadata, calibrations and operating points as JSON ───────────────────────────────────────────
 
 _SIGMOID = "a calibration is not an increasing sigmoid"
 _CALIBRATION = {
@@ -137,18 +136,18 @@ _POINT = {
 _LATER_POINT_ENTRIES = ("expected", "guarantee", "weighted_by")
 
 
-def facts_to_json(facts: Facts) -> dict[str, Any]:
+def facts_to_json(facts: ModelMetadata) -> dict[str, Any]:
     """Return facts as JSON objects; raise TypeError for a value that is code."""
     return {
-        name: facts_to_json(value) if isinstance(value, Facts) else to_plain(value)
+        name: facts_to_json(value) if isinstance(value, ModelMetadata) else to_plain(value)
         for name, value in facts.items()
     }
 
 
-def facts_from_json(plain: Any) -> Facts:
+def facts_from_json(plain: Any) -> ModelMetadata:
     """Return the facts of a JSON object."""
     require(isinstance(plain, dict), "its facts are not those of this class")
-    return Facts({name: _fact(value) for name, value in plain.items()})
+    return ModelMetadata({name: _fact(value) for name, value in plain.items()})
 
 
 def _fact(plain: Any) -> Any:

@@ -18,6 +18,7 @@ from directrix.classifiers import (
     BetaBernoulliClassifier,
     DirectClassifier,
     MomentClassifier,
+    OperatingPointClassifier,
     ScorecardClassifier,
     SmoothClassifier,
 )
@@ -33,6 +34,7 @@ CLASSIFIERS: dict[str, Any] = {
         BetaBernoulliClassifier,
         DirectClassifier,
         MomentClassifier,
+        OperatingPointClassifier,
         ScorecardClassifier,
         SmoothClassifier,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from warnings import warn
 
 import numpy as np
@@ -18,13 +18,13 @@ from directrix.frontier.choice_validation import (
     optimism_of_rates,
     repeat_choice,
 )
-from directrix.frontier.compare import LeastLoss, OneStandardError, curve_maker
+from directrix.frontier.compare import LeastLoss, curve_maker
 from directrix.metrics import AUC
-from directrix.metrics.curve import Curve
-from directrix.models.intervals import (
+from directrix.metrics.base import Curve
+from directrix.models.operating_point import (
+    EffectiveCounts,
     Intervals,
     Rates,
-    Sizes,
     effective_rows,
     intervals_of,
     on_logit_scale,
@@ -63,9 +63,9 @@ _SLIGHT = 1e-10
 class HeldOutArea(NamedTuple):
     """Area under the ROC curve on held-out rows, and what each row adds to it.
 
-    ``area``: mean over folds. ``influence``: by how much each row, or group of rows, moves the
-    area. The sum of squares is the variance of the area (DeLong 1988), and that of differences the
-    variance of a paired difference.
+    ``area`` is the mean over folds. ``influence`` says by how much each row, or group of rows,
+    moves the area. The sum of squares is the variance of the area (DeLong 1988), and that of
+    differences the variance of a paired difference.
     """
 
     area: float
@@ -75,7 +75,7 @@ class HeldOutArea(NamedTuple):
     def of(cls, scores: FloatArray, rows: TrainingRows, folds: Sequence[int]) -> HeldOutArea:
         """Measure the scores of the rows of some folds.
 
-        ``scores``: only those of the rows of `folds` are looked at.
+        Only ``scores`` of the rows of `folds` are looked at.
         """
         metric, areas = AUC(), []
         influence: FloatArray = np.zeros(len(scores))
@@ -118,9 +118,9 @@ class Trials:
     2. True values are the measured ones, drawn together: by the share of their scatter that
        this covariance explains (James and Stein 1961).
 
-    ``covariance`` (k, k): of the areas, if scores are taken as given. ``rule``: from losses, which
-    are the areas negated, to the index of the chosen model. ``share``: share of these rows among
-    all that judge the chosen model.
+    ``covariance`` of shape (k, k) is that of the areas, if scores are taken as given. ``rule`` maps
+    losses, which are the areas negated, to the index of the chosen model. ``share`` is the share of
+    these rows among all that judge the chosen model.
     """
 
     areas: FloatArray
@@ -161,7 +161,7 @@ class Trials:
 def label_noise(area: float, variance: float) -> float:
     """Return how far an area may be that of labels alone: 1 near chance, and 0 far from it.
 
-    ``variance``: if scores are taken as given.
+    ``variance`` is that of the area if scores are taken as given.
     """
     return min(1.0, _DOUBTFUL * variance / max((area - 0.5) ** 2, _SLIGHT))
 
@@ -183,14 +183,28 @@ _HIDDEN, _HIDDEN_AFTER_TRIALS = 1.1, 0.5
 _RATES = {"fpr": "false-positive rate", "tpr": "recall"}
 
 
+class SelectionRule(Protocol):
+    """A rule that selects a candidate, and may prefer some that are simpler."""
+
+    @property
+    def complexities(self) -> FloatArray | None:
+        """Order of preference; None if there is none."""
+
+    def among(self, candidates: IntArray) -> SelectionRule:
+        """Return the rule for some of the candidates."""
+
+    def __call__(self, losses: FloatArray) -> int:
+        """Return the index of the selected candidate."""
+
+
 @dataclass(frozen=True)
 class Selection:
     """The candidates that were compared, and which of them was chosen by what rule.
 
-    ``rows``: rows on which they were compared. ``scores`` (n, k): held-out scores of these rows by
-    each candidate. ``losses``, ``values``: what decided, and the metric on all rows together.
-    ``chosen``: index of the chosen candidate. ``trials``: what was chosen on the same rows before
-    the candidates were made.
+    ``rows`` are those on which they were compared. ``scores`` of shape (n, k) are the held-out
+    scores of these rows by each candidate. ``losses`` are what decided, ``values`` the metric on
+    all rows together. ``chosen`` is the index of the chosen candidate. ``trials`` are what was
+    chosen on the same rows before the candidates were made.
     """
 
     rows: TrainingRows
@@ -198,7 +212,7 @@ class Selection:
     losses: FloatArray
     values: FloatArray
     chosen: int
-    rule: LeastLoss | OneStandardError
+    rule: SelectionRule
     trials: Trials | None = None
 
     @classmethod
@@ -208,7 +222,7 @@ class Selection:
         candidates: Sequence[Candidate],
         comparison: Comparison,
         chosen: int,
-        rule: LeastLoss | OneStandardError | None = None,
+        rule: SelectionRule | None = None,
     ) -> Selection:
         """Keep the candidates that might have been chosen without some of the rows."""
         rule = LeastLoss() if rule is None else rule
@@ -237,14 +251,22 @@ class Selection:
         return np.flatnonzero(self.rule.complexities == complexity)
 
 
+class Optimism(NamedTuple):
+    """By how much rates, or a ranking, are better on the rows that chose them than on others."""
+
+    tpr: float
+    fpr: float
+    ranking: float
+
+
 @dataclass(frozen=True)
 class Choice:
     """A choice among candidates, with what is needed to repeat it without some of the rows.
 
-    ``losses``, ``values``: what decided, and the metric on all rows together. ``rule``: from the
-    losses to the index of the chosen candidate. ``sizes``: effective sample sizes of the rows that
-    set the threshold. ``prior``: share of positives. ``trials``: what was chosen on the same rows
-    before.
+    ``losses`` are what decided, ``values`` the metric on all rows together. ``rule`` maps the
+    losses to the index of the chosen candidate. ``sizes`` are the effective sample sizes of the
+    rows that set the threshold. ``prior`` is the share of positives. ``trials`` are what was chosen
+    on the same rows before.
     """
 
     metric: Metric
@@ -252,12 +274,12 @@ class Choice:
     losses: FloatArray
     values: FloatArray
     rule: Rule
-    sizes: Sizes
+    sizes: EffectiveCounts
     prior: float
     trials: Trials | None = None
 
     @classmethod
-    def of(cls, metric: Metric, selection: Selection, sizes: Sizes) -> Choice:
+    def of(cls, metric: Metric, selection: Selection, sizes: EffectiveCounts) -> Choice:
         """Divide the rows of a selection into parts."""
         rows = selection.rows
         parts = PartCurves.of(selection.scores, rows.positive, rows.weight, rows.group)
@@ -290,13 +312,12 @@ class Choice:
         These are what the rows show that chose candidate and threshold, less the optimism of such
         choices.
 
-        ``rule``: another rule of choice. ``shown``: of the model that was chosen, on these rows; by
-        default of the candidate that the rule chooses, at its best threshold.
+        ``rule`` is another rule of choice. ``shown`` are the rates of the chosen model on these
+        rows; by default those of the candidate that the rule chooses, at its best threshold.
         """
-        rule, at, metric = self.rule if rule is None else rule, self.at, self.metric
-        pooled = -self.values if metric.greater_is_better else self.values
-        repeated = repeat_choice(self.parts, metric, at, self.losses - pooled, rule)
-        candidate = rule(self.losses)
+        at, metric = self.at, self.metric
+        optimism = self._optimism if rule is None else self._optimism_of(rule)
+        candidate = (self.rule if rule is None else rule)(self.losses)
         curve = self.parts.whole(candidate)
         if shown is None:
             index = at.best(curve).index
@@ -304,7 +325,6 @@ class Choice:
             shown = rates_of(metric, *rates, self.prior, float(self.values[candidate]))
         tpr, fpr, value = shown.tpr, shown.fpr, None
         if 0.0 < tpr + fpr < 2.0:  # else one class is predicted for every row
-            optimism = optimism_of_rates(self.parts, repeated)
             tpr = float(np.clip(tpr - optimism.tpr, 0.0, 1.0))
             fpr = float(np.clip(fpr - optimism.fpr, 0.0, 1.0))
             # At a limit the repeated choice shows all of the excess (measured on noise).
@@ -313,14 +333,28 @@ class Choice:
         if not metric.uses_threshold:
             hidden = _HIDDEN if self.trials is None else _HIDDEN_AFTER_TRIALS
             hidden *= label_noise(AUC().best_value(curve), self.sizes.variance_by_chance)
-            of_ranking = optimism_of_ranking(self.parts, metric, repeated, candidate)
-            value = shown.metric - (1.0 + hidden) * of_ranking
+            value = shown.metric - (1.0 + hidden) * optimism.ranking
             if self.trials is not None:
                 value -= self.trials.excess * slope_on_area(metric, curve, self.sizes)
         return rates_of(metric, tpr, fpr, self.prior, value)
 
+    @cached_property
+    def _optimism(self) -> Optimism:
+        return self._optimism_of(self.rule)
 
-def limit_by_order(limit: Limit, sizes: Sizes) -> float:
+    def _optimism_of(self, rule: Rule) -> Optimism:
+        """Repeat the choice by a rule without some rows."""
+        metric, parts = self.metric, self.parts
+        pooled = -self.values if metric.greater_is_better else self.values
+        repeated = repeat_choice(parts, metric, self.at, self.losses - pooled, rule)
+        tpr, fpr = optimism_of_rates(parts, repeated)
+        ranking = 0.0
+        if not metric.uses_threshold:
+            ranking = optimism_of_ranking(parts, metric, repeated, rule(self.losses))
+        return Optimism(tpr, fpr, ranking)
+
+
+def limit_by_order(limit: Limit, sizes: EffectiveCounts) -> float:
     r"""Return the stricter limit for the rows at hand with which new rows keep a limit on average.
 
     .. math:: \frac{k + 1}{n + 1} \le \alpha \iff \frac kn \le \alpha - \frac{1 - \alpha}{n}
@@ -348,7 +382,7 @@ def limit_by_order(limit: Limit, sizes: Sizes) -> float:
     return strict if limit.at_most else 1.0 - strict
 
 
-def sizes_of(rows: TrainingRows) -> Sizes:
+def sizes_of(rows: TrainingRows) -> EffectiveCounts:
     """Return the effective sample size of each class; a group counts as one row."""
     sizes = []
     for side in (rows.positive, ~rows.positive):
@@ -356,7 +390,7 @@ def sizes_of(rows: TrainingRows) -> Sizes:
             None if given is None else given[side] for given in (rows.group, rows.copies)
         )
         sizes.append(effective_rows(rows.weight[side], group, copies))
-    return Sizes(*sizes)
+    return EffectiveCounts(*sizes)
 
 
 def prior_of(rows: TrainingRows) -> float:
@@ -384,9 +418,9 @@ class RefitChange(NamedTuple):
     The lines of the folds are fitted to fewer rows, and are worse for it than the refitted line.
     Burman 1989 adds this difference to the cross-validated estimate.
 
-    ``growth``: by what factor the distance of the classes' scores can grow with the rows of one
-    more fold: the root of the ratio of rows, as where noise prevails. ``chance``: area of scores
-    that know nothing.
+    ``growth`` is the factor by which the distance of the classes' scores can grow with the rows of
+    one more fold: the root of the ratio of rows, as where noise prevails. ``chance`` is the area of
+    scores that know nothing.
     """
 
     tpr: float
@@ -401,8 +435,8 @@ class RefitChange(NamedTuple):
     ) -> RefitChange:
         """Compare the scores of the refitted line with those of the folds' lines.
 
-        ``every`` (n, 1 + folds): scores of all rows by the refitted line, first, and by the line of
-        each fold.
+        ``every`` has the scores of all rows by the refitted line, first, and by the line of each
+        fold, of shape (n, 1 + folds).
         """
         above = every > threshold
         rates = []
@@ -450,10 +484,10 @@ class RefitChange(NamedTuple):
 class Assessment(NamedTuple):
     """Rates of a line at its threshold.
 
-    ``empirical``: on the rows that chose the candidate and the threshold. ``expected``: on new
-    rows. ``intervals``: 95 % intervals of the expected rates. ``rows``: which rows these were.
-    ``choice``: the choice among candidates, if there was one. ``guarantee``: limits that are kept
-    on new rows, and with what confidence.
+    ``empirical`` are the rates on the rows that chose the candidate and the threshold. ``expected``
+    are those on new rows. ``intervals`` are the 95 % intervals of the expected rates. ``rows`` says
+    which rows these were. ``choice`` is the choice among candidates, if there was one.
+    ``guarantee`` has the limits that are kept on new rows, and the confidence.
     """
 
     empirical: Rates
@@ -494,9 +528,9 @@ class Assessment(NamedTuple):
     ) -> Assessment:
         """Assess the chosen candidate at one threshold of its held-out curve.
 
-        ``curve``: of the held-out scores. ``index``: index of the threshold on the curve. ``rows``:
-        which rows these are. ``change``: how the line refitted to all rows differs from those of
-        the folds.
+        ``curve`` is that of the held-out scores. ``index`` is the index of the threshold on the
+        curve. ``rows`` says which rows these are. ``change`` is how the line refitted to all rows
+        differs from those of the folds.
         """
         metric = choice.metric
         rates = float(curve.tpr[index]), float(curve.fpr[index])

@@ -32,8 +32,8 @@ _SIGNS = {"increasing": 1, "decreasing": -1}
 class Signs:
     """Signs of some coefficients.
 
-    ``positions``: name and position of each feature whose coefficient keeps a sign. ``signs``: 1
-    where it may not be negative, −1 where it may not be positive.
+    ``positions`` has the name and the position of each feature whose coefficient keeps a sign.
+    ``signs`` are 1 where it may not be negative, −1 where it may not be positive.
     """
 
     n_features: int
@@ -44,8 +44,8 @@ class Signs:
     def of(cls, monotone: Any, names: Sequence[str] | None, n_features: int) -> Signs | None:
         """Return the signs of the directions that a user gave; None if there are none.
 
-        ``monotone``: from names or positions of features to "increasing" or "decreasing".
-        ``names``: of the features, if they have some.
+        ``monotone`` maps names or positions of features to "increasing" or "decreasing". ``names``
+        are those of the features, if they have some.
         """
         known = [""] * n_features if names is None else list(names)
         found = _by_position(monotone, known)
@@ -103,7 +103,7 @@ def _by_position(monotone: Any, names: Sequence[str]) -> dict[int, Any]:
 def column_position(key: Any, names: Sequence[str]) -> int:
     """Return the position of a column that is given by its name or by its position.
 
-    ``names``: of all columns; empty texts for columns without names.
+    ``names`` are those of all columns; columns without names have empty texts.
     """
     if isinstance(key, str) and key and key in names:
         return list(names).index(key)
@@ -126,8 +126,8 @@ class DirectionPrices:
     Of more than twenty directions only the effect of all together is known: each takes a fit of
     its own. Without time for these fits no effect is known.
 
-    ``requested``: the column and the direction of each. ``held_out``: from the indices of the
-    directions that are kept to held-out curves. ``out_of_time``: asked before each fit.
+    ``requested`` has the column and the direction of each. ``held_out`` maps the indices of the
+    directions that are kept to held-out curves. ``out_of_time`` is asked before each fit.
     """
 
     requested: Sequence[tuple[str, str]]
@@ -144,7 +144,7 @@ class DirectionPrices:
 
         Without time for these fits, no direction has an effect, and there is none of all.
 
-        ``flat``: columns that are left without effect.
+        ``flat`` are the columns that are left without effect.
         """
         if not self.requested:
             return ()
@@ -197,8 +197,8 @@ _LEAST_LEVELS = 2
 def directions_of(monotone: Any, bins: Sequence[Bins]) -> list[Direction]:
     """Return directions by what the user gave, in the order of the columns.
 
-    ``monotone``: from names or positions of columns to "increasing", "decreasing" or, for texts, a
-    list of levels whose points may not fall in this order. ``bins``: of every column.
+    ``monotone`` maps names or positions of columns to "increasing", "decreasing" or, for texts, a
+    list of levels whose points may not fall in this order. ``bins`` are those of every column.
     """
     names = [each.name for each in bins]
     found = _by_position(monotone, names)
@@ -211,7 +211,7 @@ def directions_of(monotone: Any, bins: Sequence[Bins]) -> list[Direction]:
 def flat_columns(directions: Sequence[Direction], columns: Sequence[FloatArray]) -> list[str]:
     """Return the names of columns whose direction the rows contradict: all points are equal.
 
-    ``columns``: points of the cells of each column of a card.
+    ``columns`` are the points of the cells of each column of a card.
     """
     largest = max((float(np.ptp(points)) for points in columns if points.size), default=0.0)
     return [

@@ -21,23 +21,22 @@ from directrix.frontier.compare import (
     round_scores,
     scores_of,
 )
-from directrix.models.calibration import (
+from directrix.models.operating_point import (
+    OperatingPoint,
     calibration_from_moments,
     calibration_from_scores,
+    predicted_rates,
 )
-from directrix.models.operating_point import OperatingPoint, predicted_rates
 from directrix.moments.projection import ScoreMoments, project
-from directrix.moments.score_histogram import BINS, LineHistograms, bin_of, centres
+from directrix.moments.score_histogram import BINS, LineHistograms, centres
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.fitting.standardization import Standardization
-    from directrix.fitting.training_rows import TrainingRows
-    from directrix.metrics.base import Metric
-    from directrix.metrics.curve import Curve
-    from directrix.models.calibration import Calibration
+    from directrix.fitting.training_rows import Standardization, TrainingRows
+    from directrix.metrics.base import Curve, Metric
+    from directrix.models.operating_point import Calibration
     from directrix.moments import Moments
 
     #: From the probability at the threshold, where the metric fixes it, to the calibration.
@@ -52,15 +51,16 @@ _PARTS = 10
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """Held-out scores in favour of the positive class, counted by part, class and bin.
+    """The `LineHistograms` of one candidate, part by part, of which only filled bins are stored.
 
-    Only cells with rows are kept, so that few rows take little memory and many no more than
-    their bins.
+    So few rows take little memory, and many no more than their bins. Scores are held out, and
+    favour the positive class.
 
-    ``cell``: cells with rows: ``(part * 2 + is_positive) * BINS + bin``. ``weight``: weight of the
-    rows in each. ``totals``, ``squares`` (parts, 2): weight of the rows of each part and class, and
-    sum of the squares of their weights. ``rows``: which rows these are. ``center``, ``scale``: a
-    score s is ``(s - center) / scale`` in units of the decision function.
+    ``cell`` has the numbers of cells with rows, ``(part * 2 + is_positive) * BINS + bin``.
+    ``weight`` has the weight of the rows in each. ``totals`` and ``squares`` of shape (parts, 2)
+    are the weights of the rows of each part and class, and the sums of the squares of their
+    weights. ``rows`` says which rows these are. A score s is ``(s - center) / scale`` in units of
+    the decision function.
     """
 
     cell: IntArray
@@ -75,48 +75,41 @@ class HeldOut:
     def of_rows(cls, rows: TrainingRows, scores: FloatArray) -> HeldOut:
         """Count the scores of rows, less the threshold.
 
-        ``rows``: their folds are the parts; without folds, every tenth row of a class is in a part.
+        The folds of ``rows`` are the parts; without folds, every tenth row of a class is in a part.
         """
         part = rows.fold
         if part is None:
             part = np.empty(len(scores), dtype=np.int64)
             for side in (rows.positive, ~rows.positive):
                 part[side] = np.arange(np.count_nonzero(side)) % _PARTS
-        side = part * 2 + rows.positive
-        n_sides = 2 * (int(part.max()) + 1)
-        every = np.bincount(side * BINS + bin_of(scores), rows.weight, n_sides * BINS)
-        totals, squares = (
-            np.bincount(side, weight, n_sides).reshape(-1, 2).astype(np.float64)
-            for weight in (rows.weight, rows.weight**2)
-        )
-        return cls._of_counts(every.astype(np.float64), totals, squares, rows.name)
+        in_parts = (np.flatnonzero(part == number) for number in range(int(part.max()) + 1))
+        folds = [
+            LineHistograms.of_scores(scores[None, own], rows.positive[own], rows.weight[own])
+            for own in in_parts
+        ]
+        return cls.of_histograms(folds, rows=rows.name)
 
     @classmethod
     def of_histograms(
         cls,
         folds: Sequence[LineHistograms],
-        index: int,
-        factors: tuple[float, float],
-        center: float,
+        index: int = 0,
+        factors: tuple[float, float] = (1.0, 1.0),
+        center: float = 0.0,
+        rows: str = "held-out rows",
     ) -> HeldOut:
         """Keep the histograms of one candidate.
 
-        ``folds``: held-out scores of all candidates, fold by fold. ``index``: which candidate.
-        ``factors``: class weights of the negatives and of the positives. ``center``: its threshold.
+        ``folds`` are the held-out scores of all candidates, fold by fold. ``index`` is that of the
+        candidate. ``factors`` are the class weights of the negatives and of the positives.
+        ``center`` is its threshold.
         """
         by_class = np.array(factors)
         counts = np.stack([fold.counts[index] for fold in folds]) * by_class[:, None]
         totals = np.stack([fold.weight for fold in folds]) * by_class
         squares = np.stack([fold.weight_sq for fold in folds]) * by_class**2
-        kept = cls._of_counts(counts.ravel(), totals, squares, "held-out rows")
-        return replace(kept, center=center)
-
-    @classmethod
-    def _of_counts(
-        cls, every: FloatArray, totals: FloatArray, squares: FloatArray, rows: str
-    ) -> HeldOut:
-        cell = np.flatnonzero(every)
-        return cls(cell, every[cell], totals, squares, rows)
+        cell = np.flatnonzero(counts)
+        return cls(cell, counts.ravel()[cell], totals, squares, rows, center)
 
     def restated(self, shift: float, factor: float) -> HeldOut:
         """Return the same scores for a decision function of ``(d - shift) / factor``."""
@@ -165,7 +158,7 @@ _DECILES_OF_NORMAL = 2.563
 class FittedLine(NamedTuple):
     """A line in the units of the features, intercept last, that predicts positive above zero.
 
-    ``held_out``: held-out scores, if there are rows.
+    ``held_out`` has the held-out scores, if there are rows.
     """
 
     line: FloatArray
@@ -173,20 +166,20 @@ class FittedLine(NamedTuple):
     calibration: Calibration
     held_out: HeldOut | None = None
 
-    def turned(self) -> FittedLine:
+    def sign_flipped(self) -> FittedLine:
         """Return the line with scores of the other sign, and probabilities of the other class.
 
         The rates of the operating point stay those of the positive class.
         """
         point = replace(self.operating_point, threshold=-self.operating_point.threshold)
-        return FittedLine(-self.line, point, self.calibration.turned(), self.held_out)
+        return FittedLine(-self.line, point, self.calibration.sign_flipped(), self.held_out)
 
 
 class Lines(NamedTuple):
     """The lines of the chosen candidate, intercepts last.
 
-    ``refit``: fitted to all rows. ``without``: for each fold the line fitted without it; empty if
-    no rows are held out.
+    ``refit`` is fitted to all rows. ``without`` has, for each fold, the line fitted without it; it
+    is empty if no rows are held out.
     """
 
     refit: FloatArray
@@ -198,7 +191,7 @@ class Lines(NamedTuple):
         Held-out scores come from several lines; a threshold on them is then also a threshold of
         the refitted line.
 
-        ``rows``: in the units of the lines.
+        ``rows`` are in the units of the lines.
         """
         every = self._scores(rows.X)
         refit, held_out = self.refit.copy(), round_scores(every[:, 0])
@@ -232,9 +225,9 @@ class Lines(NamedTuple):
 class ScaledLines(NamedTuple):
     """Lines on one scale, and their scores.
 
-    ``refit``: the refitted line. ``held_out``: held-out scores of the rows; scores of the refitted
-    line if no rows are held out. ``every`` (n, 1 + folds): scores of all rows by the refitted line,
-    first, and by the line of each fold.
+    ``refit`` is the refitted line. ``held_out`` are the held-out scores of the rows, or scores of
+    the refitted line if no rows are held out. ``every`` has the scores of all rows by the refitted
+    line, first, and by the line of each fold, of shape (n, 1 + folds).
     """
 
     refit: FloatArray
@@ -260,10 +253,10 @@ def fitted_line(
 ) -> FittedLine:
     """Return a line with its operating point and its calibration.
 
-    ``line``: the threshold is in its intercept. ``scores``: mean and variance of the scores of each
-    class, which predict the rates. ``n_rows``: weight of the rows, for metrics that count them.
-    ``calibrate``: fits the calibration; takes the probability at the threshold, or None.
-    ``assessment``: without it nothing but the predicted rates is known.
+    The threshold is in the intercept of ``line``. ``scores`` are the mean and variance of the
+    scores of each class, which predict the rates. ``n_rows`` is the weight of the rows, for metrics
+    that count them. ``calibrate`` fits the calibration, given the probability at the threshold or
+    None. Without an ``assessment``, nothing but the predicted rates is known.
     """
     predicted = predicted_rates(scores, metric, n_rows)
     point = OperatingPoint(metric, -float(line[-1]), predicted)
@@ -287,19 +280,21 @@ def finalize(
     rows: TrainingRows | None = None,
     units: Standardization | None = None,
     moments: Moments | None = None,
+    choice: Choice | None = None,
 ) -> Finalized:
     """Set the threshold of the chosen candidate, and assess it for new rows.
 
-    ``lines``: of the chosen candidate, in the units of the selection's rows. ``rows``: rows that
-    set the threshold, where they are more than those of the selection. ``units``: units of the
-    rows; the features' own by default. ``moments``: summary that predicts the rates; by default the
-    held-out scores do.
+    ``lines`` are those of the chosen candidate, in the units of the selection's rows. ``rows`` set
+    the threshold, where they are more than those of the selection. ``units`` are those of the rows;
+    the features' own by default. ``moments`` predict the rates; by default the held-out scores do.
+    ``choice`` is that of the model this one is made from, if it has been repeated already.
     """
     rows = selection.rows if rows is None else rows
     scaled = lines.on_one_scale(rows)
-    if rows is selection.rows:
-        selection = selection.with_scores(scaled.held_out)
-    choice = Choice.of(metric, selection, sizes_of(rows))
+    if choice is None:
+        if rows is selection.rows:
+            selection = selection.with_scores(scaled.held_out)
+        choice = Choice.of(metric, selection, sizes_of(rows))
     threshold, curve, index = fit_threshold(choice.at, rows, scaled.held_out)
     change = None
     if lines.without:
@@ -329,8 +324,8 @@ def finalize_on_rows(
 ) -> FittedLine:
     """Return a line whose threshold is given; rows that did not set it assess and calibrate it.
 
-    ``line``: in the units of the features. ``scores``: of the rows, less the threshold.
-    ``assessment``: by default what these rows show.
+    ``line`` is in the units of the features. ``scores`` are those of the rows, less the threshold.
+    ``assessment`` is, by default, what these rows show.
     """
     if assessment is None:
         assessment = Assessment.of_rows(metric, rows, scores)
@@ -375,9 +370,9 @@ def warn_about_one_class(
 ) -> None:
     """Warn once if delivered thresholds predict one class for every row.
 
-    ``points``: of two classes, or of each of several against the others. ``without_search``: the
-    remedy, where the intercept is that of the least training loss and no threshold was searched
-    for.
+    ``points`` are those of two classes, or of each of several against the others.
+    ``without_search`` is the remedy, where the intercept is that of the least training loss and no
+    threshold was searched for.
     """
     constant = [k for k, point in enumerate(points) if point.predicts_one_class]
     if not constant:

@@ -33,11 +33,10 @@ if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
     from directrix.fitting.choice import Assessment, Trials
     from directrix.fitting.progress import Clock
-    from directrix.fitting.standardization import Standardization
+    from directrix.fitting.training_rows import Standardization
     from directrix.frontier.recipes import Sweep
     from directrix.frontier.row_frontier import RowFrontier
-    from directrix.metrics.base import Metric
-    from directrix.metrics.curve import Curve
+    from directrix.metrics.base import Curve, Metric
     from directrix.models.card import Card
 
 #: How many standard errors of the paired difference a simpler candidate may be behind the best.
@@ -78,11 +77,15 @@ class Candidates(NamedTuple):
 
 
 class Fitted(NamedTuple):
-    """The fit of one class against the others; ``card`` if the design makes cards."""
+    """The fit of one class against the others; ``card`` if the design makes cards.
+
+    ``sizes``: the same fit with cards of other sizes.
+    """
 
     fitted: FittedLine
     report: DirectReport
     card: Card | None = None
+    sizes: tuple[Fitted, ...] = ()
 
 
 class BestFit(NamedTuple):
@@ -105,7 +108,8 @@ class Draft(NamedTuple):
     """A fit whose threshold rows that are set apart may still move.
 
     ``features`` turns rows, as they were given to the design, into what the line is a line of, and
-    ``card_of`` the line into a card, and the line of its points.
+    ``card_of`` the line into a card, and the line of its points. ``sizes``: the same fit with cards
+    of other sizes.
     """
 
     fitted: FittedLine
@@ -113,9 +117,11 @@ class Draft(NamedTuple):
     curve: Curve
     features: Callable[[Any], Any] = lambda X: X
     card_of: Callable[[FittedLine], tuple[Card, FittedLine]] | None = None
+    sizes: tuple[Draft, ...] = ()
 
     def guaranteed(self, rows: TrainingRows, guarantee: Guarantee) -> Draft:
         """Return the fit with a threshold and a calibration from rows set apart."""
+        sizes = tuple(draft.guaranteed(rows, guarantee) for draft in self.sizes)
         rows = rows._replace(X=self.features(rows.X))
         metric, line = self.fitted.operating_point.metric, self.fitted.line.copy()
         scores = round_scores(scores_of(rows.X, line[None])[:, 0])
@@ -123,23 +129,23 @@ class Draft(NamedTuple):
         threshold, assessment = threshold_from_rows(metric, guarantee, rows, scores, grid)
         line[-1] -= threshold
         fitted = finalize_on_rows(metric, rows, line, scores - threshold, assessment)
-        return self._replace(fitted=fitted)
+        return self._replace(fitted=fitted, sizes=sizes)
 
     def finished(self) -> Fitted:
         """Return the fit with its card, if it has one."""
         if self.card_of is None:
             return Fitted(self.fitted, self.report)
         card, fitted = self.card_of(self.fitted)
-        return Fitted(fitted, self.report, card)
+        return Fitted(fitted, self.report, card, tuple(draft.finished() for draft in self.sizes))
 
 
 class LearnedDesign(NamedTuple):
     """What a design has learned from rows of one class against the others.
 
     Candidates are compared on the rows ``seen``, as features, and the chosen one is fitted to all
-    ``rows``: the same unless they are too many. ``compared`` compares candidates for a metric, and
-    ``draft`` adds to the chosen one what its report says about the design. ``units`` are those of
-    the rows, if they are not the features' own; ``plain_ridge`` is the ridge of the simplest
+    ``rows`` are the same unless they are too many. ``compared`` compares candidates for a metric,
+    and ``draft`` adds to the chosen one what its report says about the design. ``units`` are those
+    of the rows, if they are not the features' own; ``plain_ridge`` is the ridge of the simplest
     logistic regression, and ``trials`` what was compared before, if the design has chosen already.
     """
 

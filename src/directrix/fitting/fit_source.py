@@ -15,16 +15,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
+from directrix.engines import HashFolds
+from directrix.engines.base import run
+from directrix.engines.column_roles import ColumnRoles, RawRows, TableRoles
 from directrix.engines.tasks import (
     CellFeatures,
+    Fingerprint,
     FoldModels,
     ModelSlopes,
     NumberFeatures,
+    PassSums,
     Score,
-    Scored,
+    Survey,
     Surveyed,
 )
-from directrix.fitting.class_weights import factors_of
 from directrix.fitting.finalize import FittedLine
 from directrix.fitting.fit_rows import Compared, gap_to_logistic
 from directrix.fitting.histogram_choice import (
@@ -33,8 +37,7 @@ from directrix.fitting.histogram_choice import (
     guaranteed_threshold,
     select_from_histograms,
 )
-from directrix.fitting.source_passes import SourcePasses
-from directrix.fitting.training_rows import TrainingRows, require_all_folds
+from directrix.fitting.training_rows import TrainingRows, factors_of, require_all_folds
 from directrix.frontier.compare import Comparison
 from directrix.frontier.recipes import balance_factor
 from directrix.frontier.row_frontier import CorrectedCandidate, RowCandidate
@@ -42,16 +45,141 @@ from directrix.models.report import DirectReport
 from directrix.moments.score_histogram import LineHistograms
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from directrix._typing import AnyArray, FloatArray
     from directrix.fitting.choice import Trials
     from directrix.fitting.guarantee import Guarantee
-    from directrix.fitting.standardization import Standardization
+    from directrix.fitting.training_rows import Standardization
     from directrix.frontier.compare import Candidate
     from directrix.losses.base import Loss
     from directrix.metrics.base import Metric
     from directrix.moments import Moments
-    from directrix.rows.sample import RowSample
+    from directrix.moments.score_histogram import LineHistograms
+    from directrix.rows.keys import RowSample
     from directrix.tables.coding.card_coding import CardCoding
+
+# ── SourcePasses: passes over rows that live elsewhere, which must find the same rows ─────────────
+
+
+@dataclass
+class SourcePasses:
+    """The passes over a source of rows: a survey, and as many that score rows as a fit needs.
+
+    ``plan`` has the roles of the columns, of numbers or of a raw table (`TableRoles`); its folds
+    are `HashFolds`.
+    """
+
+    source: Any
+    plan: ColumnRoles
+    engine: str = "auto"
+    progress: bool = True
+    #: Number of passes made so far.
+    n_passes: int = 0
+    _fingerprint: Fingerprint | None = None
+
+    @classmethod
+    def of(
+        cls,
+        source: Any,
+        *,
+        engine: str,
+        progress: bool,
+        plan: type[ColumnRoles] = ColumnRoles,
+        **roles: Any,
+    ) -> SourcePasses:
+        """Return the passes with these roles of columns; see `summarize`."""
+        return cls(source, replace(plan.of(**roles), identified=True), engine, progress)
+
+    @property
+    def fold(self) -> HashFolds:
+        """How rows are held out."""
+        folds: HashFolds = self.plan.fold
+        return folds
+
+    def survey(self, most: int = 0, apart: int | None = None) -> Surveyed:
+        """Return a summary of the rows and a sample of them: the first pass.
+
+        Another pass takes a full sample if the rows of a class are spread so unequally over
+        partitions that the sample has less than half of the rows it should have, or not all of a
+        class that has no more. So does one over a raw table whose parts have different kinds of
+        columns: numbers are not hashed as texts are, so rows are identified by the common kinds.
+
+        ``most`` is the largest number of rows of each class in the sample; 0 for no sample.
+        ``apart`` is the fold whose rows are not sampled.
+        """
+        task = Survey(most, apart)
+        surveyed: Surveyed = self._run(task)
+        if isinstance(self.plan, TableRoles) and surveyed.summary is not None:
+            kinds = surveyed.table.kinds
+            self.plan = replace(self.plan, columns=kinds.columns)
+            if kinds.is_mixed:
+                self._fingerprint = None
+                surveyed = self._run(task)
+        sample = surveyed.sample
+        if surveyed.summary is None or (most and sample is None):
+            msg = "there are no rows to learn from"
+            raise ValueError(msg)
+        if sample is None:
+            return surveyed
+        counts = surveyed.totals.counts(without_fold=apart)
+        if sample.is_too_small(counts):
+            sample = self._run(Survey.of_counts(sample.most, counts, apart)).sample or sample
+        if isinstance(self.plan, TableRoles) and isinstance(sample.X, RawRows):
+            sample = replace(sample, X=sample.X.read_as(self.plan.columns or ()))
+        # By the values of rows: sums in single precision would else depend on the partitions.
+        return replace(surveyed, sample=sample.ordered().sorted())
+
+    def score(self, task: Score) -> PassSums:
+        """Make a later pass."""
+        scored: PassSums = self._run(task)
+        return scored
+
+    def histograms(
+        self, fold_lines: Sequence[FloatArray], positive: Any
+    ) -> tuple[LineHistograms, ...]:
+        """Return the held-out scores of lines of numbers, fold by fold.
+
+        ``fold_lines`` has for each fold the lines made without it, of shape (k, d + 1).
+        """
+        models = [FoldModels(fold, lines) for fold, lines in enumerate(fold_lines)]
+        features = NumberFeatures(fold_lines[0].shape[1] - 1)
+        return self.score(Score(features, positive, models)).histograms
+
+    def _run(self, task: Any) -> Any:
+        result = run(self.source, self.plan, task, engine=self.engine, progress=self.progress)
+        self.n_passes += 1
+        if self._fingerprint is None:
+            self._fingerprint = result.fingerprint
+        else:
+            require_same_rows(self._fingerprint, result.fingerprint)
+        return result
+
+
+def source_folds(fold: Any, cv: Any) -> HashFolds:
+    """Return how the rows of a source are held out: in as many folds as `cv` if it is a number."""
+    if fold is None:
+        return HashFolds(int(cv)) if isinstance(cv, int | np.integer) else HashFolds()
+    if not isinstance(fold, HashFolds):
+        msg = "fit_source holds rows out by a hash: give fold=HashFolds(5, key=...), or none"
+        raise TypeError(msg)
+    return fold
+
+
+def require_same_rows(first: Fingerprint, later: Fingerprint) -> None:
+    """Raise ValueError if a later pass did not read the rows of the first."""
+    if first == later:
+        return
+    msg = (
+        f"a later pass did not find the rows of the first: it read {later.rows:,} rows where the "
+        f"first read {first.rows:,}, and they or their folds differ. A stream can be read only "
+        "once; rows that are written meanwhile, and columns made by chance (rand()), change "
+        "between passes: give something that stays the same (a saved table, a cached data frame, a "
+        "function that opens a new stream). If only the order of the rows changes, name a key "
+        "column: fold=HashFolds(5, key=...)"
+    )
+    raise ValueError(msg)
+
 
 # ── Corrections of the candidates of a sample by their gradients over all rows of a source ────────
 
@@ -64,9 +192,9 @@ _MOST = 2
 class LossSlopes:
     """Losses of linear models whose gradients a pass adds up.
 
-    ``coefs`` (k, d + 1): intercepts last. ``losses``: for each line of coefficients; means over
-    rows. ``factors`` (k, 2): factors of the weights of the negatives and of the positives.
-    ``without``: folds whose rows do not count.
+    ``coefs`` of shape (k, d + 1) have their intercepts last. ``losses`` are means over rows, one
+    for each line of coefficients. ``factors`` of shape (k, 2) are those of the weights of the
+    negatives and of the positives. ``without`` are the folds whose rows do not count.
     """
 
     coefs: FloatArray
@@ -84,8 +212,8 @@ class LossSlopes:
     ) -> FloatArray:
         """Return sums of weighted gradients over rows, of shape (k, d + 1).
 
-        ``rows_of``: from indices of rows to their features, a matrix as far as products go.
-        ``dtype``: in which scores are made.
+        ``rows_of`` maps indices of rows to their features, a matrix as far as products go.
+        ``dtype`` is that of the scores.
         """
         rows = np.flatnonzero(~np.isin(fold, self.without))
         X, positive, weight = rows_of(rows), positive[rows], weight[rows]
@@ -103,8 +231,8 @@ class LossSlopes:
 class Slopes(NamedTuple):
     """Gradients of candidates that are made without a fold.
 
-    ``fold``: None for candidates of all rows. ``weights``: weight of all rows that count, for each
-    candidate.
+    ``fold`` is None for candidates of all rows. ``weights`` are the weights of all rows that count,
+    for each candidate.
     """
 
     fold: int | None
@@ -116,9 +244,9 @@ class Slopes(NamedTuple):
 class Corrections:
     """What a pass adds up to correct candidates, and the correction.
 
-    ``weights``: from folds that do not count to the weight of all other negatives and positives.
-    ``factors``: class weights of the negatives and of the positives. ``apart``: a fold that is set
-    apart.
+    ``weights`` maps folds that do not count to the weight of all other negatives and positives.
+    ``factors`` are the class weights of the negatives and of the positives. ``apart`` is a fold
+    that is set apart.
     """
 
     n_folds: int
@@ -159,8 +287,8 @@ class Corrections:
     ) -> list[CorrectedCandidate]:
         """Return candidates after one correction.
 
-        ``slopes``: made of these candidates. ``gradients`` (k, d + 1): sums over all rows, for each
-        of the slopes, in the units of the coefficients.
+        ``slopes`` are those of these candidates. ``gradients`` of shape (k, d + 1) are sums over
+        all rows, for each of the slopes, in the units of the coefficients.
         """
         means = {
             each.fold: gradient / each.weights[:, None]
@@ -182,8 +310,9 @@ _STANDARD_ERRORS = 2.0
 class CandidateGroup(NamedTuple):
     """Candidates of one design, which score rows after the same codings.
 
-    ``codings``: without each fold, and of all rows last; None for numbers, which are scored as they
-    are. ``units``: units in which candidates are corrected, if they are not the features' own.
+    ``codings`` are those without each fold, and that of all rows last; None for numbers, which are
+    scored as they are. ``units`` are those in which candidates are corrected, if they are not the
+    features' own.
     """
 
     candidates: Sequence[Any]
@@ -222,9 +351,10 @@ class CandidateGroup(NamedTuple):
 class HistogramSelection:
     """Counts held-out scores of groups of candidates over passes, and chooses among all of them.
 
-    ``factors``: class weights of the negatives and of the positives. ``n_folds``: folds that are
-    held out; a later one is set apart. ``trials``: what was compared on a sample of the rows
-    before. ``skipped``: steps of the search for which there was no time.
+    ``factors`` are the class weights of the negatives and of the positives. ``n_folds`` is the
+    number of folds that are held out; a later one is set apart. ``trials`` are what was compared on
+    a sample of the rows before. ``skipped`` are the steps of the search for which there was no
+    time.
     """
 
     metric: Metric
@@ -247,7 +377,7 @@ class HistogramSelection:
         slopes: Sequence[ModelSlopes] = (),
         *,
         pairs: bool = False,
-    ) -> Scored:
+    ) -> PassSums:
         """Count the held-out scores of more candidates, in one pass.
 
         The same pass adds up gradients and, if asked for ``pairs``, counts pairs of cells.
@@ -333,17 +463,15 @@ class Preselection(NamedTuple):
 class SourceDesign(Protocol):
     """What a fit in passes needs to know of lines or cards.
 
-    ``most_rows``: rows of each class in the sample, however many partitions there are.
-    ``stops_early``: whether corrections end when held-out rows are scored no better.
-    ``weighs_sample``: whether class weights count in the sample too, not only in what is chosen on
-    all rows. ``counted``: makes candidates in closed form from a metric, counts of pairs of cells
-    of all rows, and a label; None if the first correction counts no pairs.
+    ``most_rows`` is the number of rows of each class in the sample, however many partitions there
+    are. ``stops_early`` says whether corrections end when held-out rows are scored no better.
+    ``counted`` makes candidates in closed form from a metric, counts of pairs of cells of all rows,
+    and a label; it is None if the first correction counts no pairs.
     """
 
     most_rows: ClassVar[int]
     preselection: ClassVar[Preselection]
     stops_early: ClassVar[bool]
-    weighs_sample: ClassVar[bool]
 
     @property
     def features(self) -> NumberFeatures | CellFeatures:  # noqa: D102
@@ -370,9 +498,9 @@ class Chosen(NamedTuple):
 class SourceFit:
     """A fit in passes.
 
-    ``guarantee``: the last fold is then set apart: nothing is built from it or chosen by it.
-    ``refine``: corrections of the best candidates of the sample by all rows at most, each with one
-    pass.
+    With a ``guarantee``, the last fold is set apart: nothing is built from it or chosen by it.
+    ``refine`` is the largest number of corrections of the best candidates of the sample by all
+    rows, each with one pass.
     """
 
     metric: Metric
@@ -396,14 +524,13 @@ class SourceFit:
     ) -> HistogramSelection:
         """Correct candidates of the sample by all rows, and compare them on held-out rows.
 
-        ``surveyed``: with a sample. ``classes``: the positive one is last.
+        ``surveyed`` has a sample. The positive one of ``classes`` is last.
         """
         label, totals, sample = classes[-1], surveyed.totals, surveyed.sample
         assert sample is not None  # noqa: S101 - a survey with a sample has one
         weights = totals.weights(label, without_folds=(self.apart,))
         factors = factors_of(self.class_weight, classes, weights)
-        in_sample = weights * factors if design.weighs_sample else weights
-        rows = self._sampled_rows(sample, label, in_sample)
+        rows = self._sampled_rows(sample, label, weights * factors)
         sampled = design.sample_candidates(self.metric, rows)
         kept = [sampled.compared.candidates[k] for k in design.preselection(sampled.compared)]
         group = CandidateGroup(kept, sampled.codings, sampled.units)

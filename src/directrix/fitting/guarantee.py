@@ -15,9 +15,9 @@ from scipy.stats import binom
 from directrix.exceptions import OutOfReachError
 from directrix.fitting.choice import Assessment, sizes_of
 from directrix.frontier.compare import curve_maker
-from directrix.metrics.curve import Curve
+from directrix.metrics.base import Curve
 from directrix.metrics.limit import Limit
-from directrix.models.intervals import intervals_of, rates_of
+from directrix.models.operating_point import intervals_of, rates_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -82,6 +82,21 @@ class Guarantee:
         made = (Limit(RATES[name][0], float(limits[name]), RATES[name][1]) for name in limits)
         return cls(tuple(made), confidence)
 
+    @classmethod
+    def asked(
+        cls, metric: Metric, limits: Mapping[str, float] | None, confidence: float | None
+    ) -> Guarantee | None:
+        """Return the guarantee that a classifier's parameters ask for; None without a confidence.
+
+        Raises ValueError for limits without a confidence.
+        """
+        if confidence is not None:
+            return cls.of(metric, limits, confidence)
+        if limits is not None:
+            msg = "limits= are kept with a confidence: give guarantee=0.95, or leave them out"
+            raise ValueError(msg)
+        return None
+
     @property
     def confidence_per_limit(self) -> float:
         """Confidence in every single limit, so that all hold with that of the guarantee."""
@@ -100,8 +115,9 @@ class Guarantee:
 
         It lies strictly between two scores, so that rows are on the side that was counted.
 
-        ``curve``: curve of the rows that set the threshold, every row counted once. ``grid``:
-        thresholds at which a precision is tested, chosen on other rows, the most promising first.
+        ``curve`` is the curve of the rows that set the threshold, every row counted once. ``grid``
+        has the thresholds at which a precision is tested, chosen on other rows, the most promising
+        first.
         """
         allowed = self._allowed(curve)
         precise = [limit for limit in self.limits if limit.rate == "precision"]
@@ -207,7 +223,7 @@ def _rounded_up(n_rows: float) -> int:
 class GridPoint(NamedTuple):
     """A threshold at which a precision may be tested.
 
-    ``promise``: excess of the precision over its limit on other rows, in standard errors.
+    ``promise`` is the excess of the precision over its limit on other rows, in standard errors.
     """
 
     threshold: float
@@ -217,8 +233,8 @@ class GridPoint(NamedTuple):
 def precision_grid(curve: Curve, precision: float) -> list[GridPoint]:
     """Return thresholds at which to test a precision: the most promising, then lower ones.
 
-    ``curve``: curve of held-out scores on the same scale, of other rows than those that test.
-    ``precision``: limit to be tested.
+    ``curve`` is the curve of held-out scores on the same scale, of other rows than those that test.
+    ``precision`` is the limit to be tested.
     """
     above = curve.true_positives + curve.false_positives
     wanted = np.unique(np.geomspace(1, above[-1], _GRID).astype(np.int64))
@@ -270,8 +286,8 @@ def assess_guaranteed(
     The threshold is next to one of their scores: if k of n rows are on the wrong side of it, k + 1
     of n + 1 new rows are expected to be. Other rates are as they are on these rows.
 
-    ``index``: position of the threshold on the curve. ``sizes``: effective sample sizes of these
-    rows.
+    ``index`` is the position of the threshold on the curve. ``sizes`` are the effective sample
+    sizes of these rows.
     """
     tpr, fpr = float(curve.tpr[index]), float(curve.fpr[index])
     value = None if metric.uses_threshold else metric.best_value(curve)
@@ -292,7 +308,7 @@ def threshold_from_rows(
 ) -> tuple[float, Assessment]:
     """Return the threshold at which reserved rows keep the limits, and its assessment.
 
-    ``apart``: the reserved rows, used neither to fit nor to choose. ``scores``: scores of the
+    ``apart`` are the reserved rows, used neither to fit nor to choose. ``scores`` are those of the
     reserved rows.
     """
     counted = curve_maker(apart.positive, np.ones(len(scores)))(scores)  # every row once
@@ -300,6 +316,16 @@ def threshold_from_rows(
     curve = curve_maker(apart.positive, apart.weight)(scores)
     index = int(np.count_nonzero(curve.levels > threshold))
     return threshold, assess_guaranteed(metric, guarantee, curve, index, sizes_of(apart))
+
+
+def refuse_groups(groups: Any, confidence: float | None) -> None:
+    """Raise ValueError for groups of rows with a guarantee."""
+    if groups is not None and confidence is not None:
+        msg = (
+            "guarantee= counts independent rows, and rows of one group are not: give one row "
+            "of each group and no groups=, or leave guarantee= out"
+        )
+        raise ValueError(msg)
 
 
 def limit_of(metric: Metric) -> Limit:

@@ -13,9 +13,8 @@ from directrix.fitting.finalize import FittedLine, HeldOut, fitted_line
 from directrix.fitting.guarantee import Guarantee, assess_guaranteed
 from directrix.frontier.choice_validation import PartCurves
 from directrix.frontier.compare import LeastLoss
-from directrix.metrics.curve import Curve
-from directrix.models.calibration import Calibration, calibration_from_scores
-from directrix.models.intervals import Sizes
+from directrix.metrics.base import Curve
+from directrix.models.operating_point import Calibration, EffectiveCounts, calibration_from_scores
 from directrix.moments import Moments
 from directrix.moments.projection import ScoreMoments, project
 from directrix.moments.score_histogram import LineHistograms, centres, edges
@@ -32,9 +31,9 @@ if TYPE_CHECKING:
 class HistogramChoice:
     """The candidate that is best on score histograms of all rows, with its threshold.
 
-    ``index``: which candidate. ``values``: metric of each candidate at its best threshold.
-    ``counts`` (2, bins): held-out scores of the candidate, class weights included, negatives first.
-    ``held_out``: the same by fold.
+    ``index`` is that of the candidate. ``values`` are the metric of each candidate at its best
+    threshold. ``counts`` of shape (2, bins) are the held-out scores of the candidate, class weights
+    included, negatives first. ``held_out`` has the same by fold.
     """
 
     index: int
@@ -53,9 +52,9 @@ class HistogramChoice:
     ) -> FittedLine:
         """Return the line with its threshold, operating point and calibration.
 
-        ``line``: of the candidate, made from all rows. ``moments``: summary of the rows, which
-        predicts the rates; by default the held-out scores do. ``guaranteed``: another threshold,
-        which rows set apart have set.
+        ``line`` is that of the candidate, made from all rows. ``moments`` of the rows predict the
+        rates; by default the held-out scores do. ``guaranteed`` is another threshold, which rows
+        set apart have set.
         """
         threshold, assessment = guaranteed or (self.threshold, self.assessment)
         line = line.copy()
@@ -81,9 +80,9 @@ def select_from_histograms(
 ) -> HistogramChoice:
     """Choose a candidate and its threshold by the metric on histograms, as on rows.
 
-    ``folds``: held-out scores of all candidates, fold by fold. ``factors``: class weights of the
-    negatives and of the positives. ``trials``: what was chosen on some of the rows before the
-    candidates were made.
+    ``folds`` are the held-out scores of all candidates, fold by fold. ``factors`` are the class
+    weights of the negatives and of the positives. ``trials`` are what was chosen on some of the
+    rows before the candidates were made.
     """
     histogram = tree_sum(folds)
     curves = [_curve(counts, factors) for counts in histogram.counts]
@@ -93,7 +92,7 @@ def select_from_histograms(
     index = rule(losses)
     n_neg, n_pos = histogram.weight**2 / histogram.weight_sq
     parts = PartCurves(np.stack([_above(fold.counts, factors) for fold in folds])[None])
-    sizes, curve = Sizes(float(n_pos), float(n_neg)), curves[index]
+    sizes, curve = EffectiveCounts(float(n_pos), float(n_neg)), curves[index]
     choice = Choice(metric, parts, losses, values, rule, sizes, curve.prior, trials)
     best = choice.at.best(curve)
     assessment = Assessment.of(choice, curve, best.index, "held-out rows")
@@ -137,7 +136,7 @@ def guaranteed_threshold(
     grid = guarantee.grid(_curve(chosen.counts, (1.0, 1.0)))
     threshold = guarantee.threshold(metric, curve, grid)
     index = int(np.count_nonzero(centres() > threshold))
-    sizes = Sizes(float(curve.positives), float(curve.negatives))
+    sizes = EffectiveCounts(float(curve.positives), float(curve.negatives))
     return _edge(index), assess_guaranteed(metric, guarantee, curve, index, sizes)
 
 
@@ -160,14 +159,11 @@ def _curve(counts: FloatArray, factors: tuple[float, float]) -> Curve:
     return Curve(centres()[::-1], positive, negative)
 
 
-def point_at(
-    metric: Metric, held_out: HeldOut, base: float, *, rises: bool = True
-) -> OperatingPoint:
+def point_at(metric: Metric, held_out: HeldOut) -> OperatingPoint:
     """Return the best threshold for a metric, and the rates to expect there on new rows.
 
-    ``base``: threshold of the fit, at which the decision function is zero. ``rises``: whether rows
-    above a threshold are predicted positive; otherwise those below it are. Raises ValueError if the
-    metric has no threshold.
+    Its threshold is how far it is above the present one, in units of the decision function. Raises
+    ValueError if the metric has no threshold.
     """
     if not metric.uses_threshold:
         msg = f"{metric.label} ranks rows and has no threshold: name a metric that has one"
@@ -176,5 +172,4 @@ def point_at(
     chosen = select_from_histograms(metric, held_out.folds, (1.0, 1.0))
     point = chosen.finalize(metric, np.array([1.0, 0.0])).operating_point
     above = held_out.in_decisions(chosen.threshold)
-    threshold = base + above if rises else base - above
-    return replace(point, threshold=threshold, rows=held_out.rows)
+    return replace(point, threshold=above, rows=held_out.rows)

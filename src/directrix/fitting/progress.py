@@ -1,13 +1,109 @@
-"""Progress of a fit: lines on stdout, and scikit-learn's callbacks in versions that have them."""
+"""How a fit runs: one BLAS thread, a clock, lines on stdout, and scikit-learn's callbacks."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from functools import cache, wraps
 from math import inf
+from threading import Lock, local
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+import scipy.linalg  # noqa: F401 - loads the BLAS of SciPy, often another one than NumPy's
+from threadpoolctl import ThreadpoolController
+
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+# ── One BLAS thread while a fit runs: its many small products cost more with several threads ──────
+
+
+#: Methods of a classifier that search or solve.
+FITS = ("fit", "fit_each", "fit_summary", "fit_source", "partial_fit")
+
+
+class SingleBlasThread:
+    """Context in which every BLAS of the process has one thread.
+
+    Most libraries have one number of threads for the whole process. So fits that overlap in several
+    threads share the limit: the first one sets it, and the last one to end restores what was set
+    before. Those on OpenMP may have a number for each thread, which each fit sets and restores.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._n_threads = 0
+        self._before: list[int] = []
+        self._here = local()
+
+    def __enter__(self) -> None:
+        self._here.depth = getattr(self._here, "depth", 0) + 1
+        if self._here.depth > 1:
+            return
+        libraries = _blas().lib_controllers
+        with self._lock:
+            if not self._n_threads:
+                self._before = [library.num_threads for library in libraries]
+            self._n_threads += 1
+            _set_threads((library, 1) for library in libraries)
+
+    def __exit__(self, *_: object) -> None:
+        self._here.depth -= 1
+        if self._here.depth:
+            return
+        with self._lock:
+            self._n_threads -= 1
+            _set_threads(
+                (library, number)
+                for library, number in zip(_blas().lib_controllers, self._before, strict=True)
+                if not self._n_threads or _is_set_by_thread(library)
+            )
+
+
+#: The one of this process.
+single_blas_thread = SingleBlasThread()
+
+
+def limit_fits(cls: type) -> None:
+    """Make the fits that a class defines run with a single BLAS thread.
+
+    Methods that ``cls`` inherits are left to the class that defines them.
+    """
+    for name in FITS:
+        method = vars(cls).get(name)
+        if method is not None:
+            setattr(cls, name, _limited(method))
+
+
+def _limited(method: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(method)
+    def limited(*arguments: Any, **options: Any) -> Any:
+        with single_blas_thread:
+            return method(*arguments, **options)
+
+    return limited
+
+
+def _set_threads(numbers: Iterable[tuple[Any, int]]) -> None:
+    """Set the numbers of threads of libraries."""
+    for library, number in numbers:
+        library.set_num_threads(number)
+    # From version 3.8 on, threadpoolctl ignores all threads but the first that sets a number, until
+    # that one leaves a context: the fit that restores the numbers may run in another thread.
+    with _blas().limit():
+        pass
+
+
+def _is_set_by_thread(library: Any) -> bool:
+    """Return whether a library may have a number of threads for each thread that calls it."""
+    return getattr(library, "threading_layer", None) == "openmp"
+
+
+@cache
+def _blas() -> Any:
+    """Return the BLAS libraries of the process; to look for them takes milliseconds."""
+    return ThreadpoolController().select(user_api="blas")
+
 
 # ── Clock of a fit with a time budget ─────────────────────────────────────────────────────────────
 
@@ -22,9 +118,9 @@ class Clock:
     about as long as the first candidate, logistic regression on all folds. So does, on a busy
     machine, anything else that cannot be interrupted: that time is measured, and kept for the end.
 
-    ``seconds``: time budget; without one the time is never up. ``progress``: called with (n_done,
-    n_planned) after each candidate; a true result stops the search. ``start``: when the budget
-    began, by `time.monotonic`; now by default.
+    ``seconds`` is the time budget; without one the time is never up. ``progress`` is called with
+    (n_done, n_planned) after each candidate; a true result stops the search. ``start`` is the time
+    at which the budget began, by `time.monotonic`; now by default.
     """
 
     def __init__(
@@ -69,8 +165,8 @@ class Clock:
     def is_over(self, ahead: float = 0.0) -> bool:
         """Whether the time for the search is up.
 
-        ``ahead``: how much longer it must last, in units of the time that the first candidate took;
-        with -1, whether the whole budget is used up.
+        ``ahead`` is the uninterruptible work ahead, in units of the time that the first candidate
+        took; with -1, the whole budget must be used up.
         """
         if self._seconds is None:
             return False
@@ -108,8 +204,8 @@ class Progress:
     Lines begin with the name of the estimator and the seconds since the fit began. Callbacks see
     one task, with a subtask per candidate.
 
-    ``estimator``: its ``verbose`` selects the lines: none (0), stages (1), or candidates as well
-    (2). ``rows``: as given to ``fit``, for the callbacks; without them, no callback is called.
+    ``verbose`` of the estimator selects the lines: none (0), stages (1), or candidates as well (2).
+    ``rows`` are as given to ``fit``, for the callbacks; without them, no callback is called.
     """
 
     def __init__(self, estimator: Any, rows: tuple[Any, Any] | None = None) -> None:

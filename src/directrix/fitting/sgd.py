@@ -64,9 +64,9 @@ def linear_sgd(
     first step is :math:`c = 1 / (\lambda + L \max_i (1 + \|x_i\|^2))` with L the `steepness` of the
     loss. It starts from zero.
 
-    ``objective``: its loss must be a mean over rows. ``passes``: number of steps, divided by the
-    number of rows. ``callback``: called with coefficients and objective after each pass; return
-    True to stop.
+    The loss of ``objective`` must be a mean over rows. ``passes`` is the number of steps, divided
+    by the number of rows. ``callback`` is called with coefficients and objective after each pass;
+    return True to stop.
     """
     X, positive, loss = objective.X, objective.positive, objective.loss
     X = sparse.csr_array(X) if sparse.issparse(X) else X
@@ -118,12 +118,12 @@ def kernel_sgd(
     :math:`1 / (L \max_i (1 + \|K^{(i)}\|^2))` with L the `steepness` of the loss. The exact solvers
     reach a lower objective in less time.
 
-    ``objective``: its ``X`` are the kernels of the rows with the centers, which are the distinct
-    rows; its ``ridge`` is λ, and its loss must be a mean over rows. ``center_index``: index of each
-    row's center. ``alpha``: strength of the penalty in the units of the classifier, for messages.
-    ``passes``: number of steps, divided by the number of rows. ``callback``: called with a and b,
-    and with the objective after each pass; return True to stop. The result: its ``coef`` is a, with
-    b last.
+    ``X`` of the objective are the kernels of the rows with the centers, which are the distinct
+    rows; its ``ridge`` is λ, and its loss must be a mean over rows. ``center_index`` is the index
+    of each row's center. ``alpha`` is the strength of the penalty in the units of the classifier,
+    for messages. ``passes`` is the number of steps, divided by the number of rows. ``callback`` is
+    called with a and b, and with the objective after each pass; return True to stop. ``coef`` of
+    the result is a, with b last.
     """
     matrix, positive, weight = objective.X, objective.positive, objective.weight
     loss, ridge = objective.loss, objective.ridge
@@ -193,8 +193,8 @@ def _descend(
 ) -> Solution:
     """Take steps for rows drawn by weight, and report after each pass.
 
-    ``step``: takes the index of a row and a step size, and changes the coefficients. ``result``:
-    returns a copy of the coefficients, and the objective. ``remedy``: what to do if the objective
+    ``step`` takes the index of a row and a step size, and changes the coefficients. ``result``
+    returns a copy of the coefficients, and the objective. ``remedy`` is what to do if the objective
     grows beyond bounds.
     """
     n = len(weight)

@@ -48,7 +48,7 @@ START_GAMMAS = (1.0, 2.0, 4.0, 8.0)
 class Solver:
     """A way to minimise a loss of rows; `Loss.solvers` says which losses it can minimise.
 
-    ``run``: minimises an objective, given a start, a random generator and a callback. ``needs``:
+    ``run`` minimises an objective, given a start, a random generator and a callback. ``needs`` are
     the losses that it can minimise, in words.
     """
 
@@ -136,8 +136,8 @@ def _cccp(
 class Searched(NamedTuple):
     """Result of `search_errors`.
 
-    ``solution``: the result of the search. ``gamma``: the last sharpness of the path of SLA,
-    relative to that of the loss. ``ridge``: the ridge: with SLAM the one that held-out rows chose.
+    ``solution`` is the result of the search. ``gamma`` is the last sharpness of the path of SLA,
+    relative to that of the loss. ``ridge`` is, with SLAM, the one that held-out rows chose.
     """
 
     solution: Any
@@ -156,10 +156,11 @@ def search_errors(
 ) -> Searched:
     """Search for the least error by SLA with the paper's constants, or by SLAM.
 
-    ``objective``: its loss sharpens to the error. SLAM replaces its ridge. ``start``: initial
-    coefficients of SLA; SLAM has starts of its own. ``gammas``: sharpnesses of the loss that SLAM
-    minimises for its start. ``run``: the search that takes the place of SLA: takes objective, start
-    and the constants of the path, returns a solution. ``callback``: called by SLA.
+    The loss of ``objective`` sharpens to the error. SLAM replaces its ridge. ``start`` has the
+    initial coefficients of SLA; SLAM has starts of its own. ``gammas`` are the sharpnesses of the
+    loss that SLAM minimises for its start. ``run`` is the search that takes the place of SLA: it
+    takes objective, start and the constants of the path, and returns a solution. ``callback`` is
+    called by SLA.
     """
     constants: dict[str, Any] = {}
     gamma = sharpness_levels()[-1]
@@ -327,8 +328,8 @@ _KERNEL_SOLVERS: dict[str, Solver] = {"sgd": replace(SOLVERS["sgd"], run=_kernel
 def solver_for(name: str, loss: Loss, *, kernel: bool = False) -> Solver:
     """Return a solver by name; raise ValueError if there is none or it cannot take the loss.
 
-    ``name``: "auto" is Newton's method for the hinge with a kernel, else L-BFGS for a loss with a
-    slope. ``kernel``: whether features are the coordinates of a kernel expansion.
+    The ``name`` "auto" is Newton's method for the hinge with a kernel, else L-BFGS for a loss with
+    a slope. ``kernel`` says whether features are the coordinates of a kernel expansion.
     """
     if name == "auto":
         name = "newton" if kernel and "newton" in loss.solvers else loss.solvers[0]

@@ -6,14 +6,15 @@ depends on the order in which rows were given.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from sklearn.model_selection import check_cv
+from sklearn.utils.validation import _check_sample_weight
 
-from directrix.fitting.class_weights import weights_by_class
-from directrix.fitting.standardization import Standardization
 from directrix.frontier.compare import first_rows_per_class, rescaled_weights
 from directrix.rows.keys import (
     copy_keys,
@@ -24,10 +25,253 @@ from directrix.rows.keys import (
     row_hash,
     stratified_folds,
 )
+from directrix.rows.labels import require_moderate_weight
 from directrix.rows.rows import as_rows
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from directrix._typing import AnyArray, FloatArray, IntArray
+    from directrix.moments import Moments
+
+# ── Sample weights and class weights ──────────────────────────────────────────────────────────────
+
+
+def checked_weight(sample_weight: Any, X: Any) -> FloatArray:
+    """Return one finite weight per row; refuse negative and extreme weights.
+
+    With a ``sample_weight`` of None, each row has weight one.
+    """
+    weight: FloatArray = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    row = int(weight.argmin())
+    if weight[row] < 0:
+        msg = (
+            f"sample_weight must not be negative, and is {weight[row]:g} in row {row}: give zero "
+            "to leave a row out"
+        )
+        raise ValueError(msg)
+    with np.errstate(over="ignore"):
+        total = float(weight.sum())
+    if total > 0:
+        require_moderate_weight(total, "all rows")
+    return weight
+
+
+def class_factors(class_weight: Any, moments: Moments) -> tuple[float, float]:
+    """Return the class weights of the negatives and of the positives.
+
+    scikit-learn's ``compute_class_weight`` counts rows; here "balanced" sums their weights, so
+    that a row of weight k counts as k rows.
+
+    ``class_weight`` is by label; a label that is not given has weight 1. ``moments`` are those of
+    two classes.
+    """
+    weights = moments.negative.weight, moments.positive.weight
+    negative, positive = _factors(class_weight, moments.classes.tolist(), weights)
+    return negative, positive
+
+
+def factors_of(class_weight: Any, classes: AnyArray, weights: FloatArray) -> FloatArray:
+    """Return the weight of each class, as `class_factors` does, from the weight of its rows."""
+    return np.array(_factors(class_weight, classes.tolist(), weights.tolist()))
+
+
+def weights_by_class(
+    class_weight: Any, classes: AnyArray, code: AnyArray, weight: FloatArray
+) -> FloatArray:
+    """Return the weights of rows times their class weights; ``code`` indexes ``classes``."""
+    code = np.asarray(code, dtype=np.intp)
+    totals = np.bincount(code, weights=weight, minlength=len(classes))
+    factors = np.array(_factors(class_weight, classes.tolist(), totals.tolist()))
+    weighted: FloatArray = weight * factors[code]
+    return weighted
+
+
+def _factors(class_weight: Any, labels: list[Any], weights: Sequence[float]) -> tuple[float, ...]:
+    """Return the weight of each class; refuse extreme ones."""
+    factors = _given_factors(class_weight, labels, weights)
+    for weight, factor in zip(weights, factors, strict=True):
+        if weight:
+            require_moderate_weight(weight * factor)
+    return factors
+
+
+def _given_factors(
+    class_weight: Any, labels: list[Any], weights: Sequence[float]
+) -> tuple[float, ...]:
+    if class_weight is None:
+        return (1.0,) * len(labels)
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        if not all(weights):
+            return (1.0,) * len(labels)
+        return tuple(sum(weights) / (len(labels) * total) for total in weights)
+    if not isinstance(class_weight, Mapping) or set(class_weight) - set(labels):
+        msg = (
+            f"class_weight must be 'balanced' or a dict with the labels {labels} as keys, not "
+            f"{class_weight!r}"
+        )
+        raise ValueError(msg)
+    factors = tuple(float(class_weight.get(label, 1.0)) for label in labels)
+    if not all(0 < factor < float("inf") for factor in factors):
+        msg = f"class weights must be positive and finite, not {class_weight!r}"
+        raise ValueError(msg)
+    return factors
+
+
+def reweighted(moments: Moments, factors: tuple[float, float]) -> Moments:
+    """Return the moments with the prior that class weights give; the classes stay the same."""
+    if factors[0] == factors[1] or not (moments.positive.count and moments.negative.count):
+        return moments
+    odds = moments.prior / (1.0 - moments.prior) * factors[1] / factors[0]
+    return moments.with_prior(odds / (1.0 + odds))
+
+
+# ── Standardised features, and lines converted between the two units ──────────────────────────────
+
+
+#: Distance between the quartiles of a standard normal distribution.
+_QUARTILES_OF_NORMAL = 1.349
+_ROUNDING = 1e-12
+#: Between its inverse and this, squares of deviations neither overflow nor underflow.
+_SAFE = 1e140
+
+
+@dataclass(frozen=True)
+class Standardization:
+    """Mean and scale of each feature; sparse features are only scaled, and stay sparse.
+
+    Unlike scikit-learn's StandardScaler it also converts lines between the two units.
+    """
+
+    mean: FloatArray
+    scale: FloatArray
+
+    @classmethod
+    def of(cls, X: Any, weight: FloatArray) -> Standardization:
+        """Return the standardisation by mean and standard deviation."""
+        share = weight / weight.sum()
+        if sparse.issparse(X):
+            scale = _positive(_sparse_deviation(share, X.astype(np.float64)))
+            return cls(np.zeros(X.shape[1]), _invertible(scale))
+        mean = share @ X
+        with np.errstate(over="ignore"):  # values close to the largest float
+            deviation = _dense_deviation(share, X - mean)
+        # In a constant column of 1e12 the deviation is nothing but rounding.
+        deviation[deviation <= 1e-13 * np.abs(mean)] = 0.0
+        return cls(mean, _invertible(_positive(deviation)))
+
+    @classmethod
+    def robust(cls, X: Any, weight: FloatArray) -> Standardization:
+        r"""Return the standardisation by median and quartiles, which outliers do not affect.
+
+        .. math:: s = \max\left(\frac{q_{3/4} - q_{1/4}}{1.349},\ \frac{\sigma}{10}\right)
+
+        which is the standard deviation of normal features; the standard deviation itself if the
+        quartiles are equal. Sparse features, whose quartiles are zero, are divided by their largest
+        absolute value: divided by their deviation, rare words would dominate.
+        """
+        if sparse.issparse(X):
+            largest = abs(X).max(axis=0).toarray().ravel().astype(np.float64)
+            return cls(np.zeros(X.shape[1]), _invertible(_positive(largest)))
+        by_deviation = cls.of(X, weight)
+        low, median, high = _quantiles(X, weight, (0.25, 0.5, 0.75))
+        spread, deviation = (high - low) / _QUARTILES_OF_NORMAL, by_deviation.scale
+        scale = np.where(spread > 0, np.maximum(spread, deviation / 10.0), deviation)
+        return cls(median, _invertible(scale))
+
+    def rows(self, X: Any) -> Any:
+        """Return the rows standardised, as float64."""
+        if sparse.issparse(X):
+            return sparse.csr_array(X) @ sparse.diags_array(1.0 / self.scale)
+        return (X - self.mean) / self.scale
+
+    def line_there(self, line: FloatArray) -> FloatArray:
+        """Convert a line of the features to the line of standardised features with equal scores."""
+        return np.append(line[:-1] * self.scale, line[-1] + line[:-1] @ self.mean)
+
+    def line_back(self, line: FloatArray) -> FloatArray:
+        """Convert a line of standardised features to the line of the features with equal scores."""
+        with np.errstate(over="ignore"):
+            weight = line[:-1] / self.scale
+        _require_finite(weight, self.scale)
+        return np.append(weight, line[-1] - weight @ self.mean)
+
+    def gradient_there(self, gradient: FloatArray) -> FloatArray:
+        """Convert a gradient by lines of the features to one by lines of standardised features."""
+        slope = gradient[-1]
+        return np.append((gradient[:-1] - slope * self.mean) / self.scale, slope)
+
+
+def _quantiles(X: FloatArray, weight: FloatArray, shares: Sequence[float]) -> list[FloatArray]:
+    """Return weighted quantiles: the least value up to which at least the share of weight lies.
+
+    By hand, because a row of weight two must count as two rows; NumPy breaks ties differently when
+    weights do not add up exactly.
+    """
+    order = np.argsort(X, axis=0, kind="stable")
+    below = np.cumsum(weight[order], axis=0)
+    ranks = ((below < share * (1.0 - _ROUNDING) * below[-1]).sum(axis=0) for share in shares)
+    columns = np.arange(X.shape[1])
+    return [np.asarray(X[order[rank, columns], columns], dtype=np.float64) for rank in ranks]
+
+
+def _dense_deviation(share: FloatArray, centred: FloatArray) -> FloatArray:
+    """Return the root mean square of each column, even if its squares over- or underflow."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        deviation: FloatArray = np.sqrt(share @ np.square(centred))
+    extreme = _extreme(deviation)
+    if extreme.size:
+        part = centred[:, extreme]
+        largest = np.abs(part).max(axis=0)
+        with np.errstate(invalid="ignore"):
+            part = part / _positive(largest)
+            deviation[extreme] = largest * np.sqrt(share @ np.square(part))
+    return deviation
+
+
+def _sparse_deviation(share: FloatArray, X: Any) -> FloatArray:
+    """Return the root mean square of each sparse column, zeros included."""
+    with np.errstate(over="ignore"):
+        deviation: FloatArray = np.sqrt(np.asarray(share @ X.power(2)).ravel())
+    extreme = _extreme(deviation)
+    part = sparse.coo_array(sparse.csr_array(X)[:, extreme])
+    if part.nnz:
+        largest = abs(part).max(axis=0).toarray().ravel()
+        row, column = part.coords
+        squares = share[row] * np.square(part.data / _positive(largest)[column])
+        total = np.bincount(column, weights=squares, minlength=len(extreme))
+        deviation[extreme] = largest * np.sqrt(total)
+    return deviation
+
+
+def _extreme(deviation: FloatArray) -> Any:
+    """Return the columns whose squares may have over- or underflowed."""
+    with np.errstate(invalid="ignore"):
+        return np.flatnonzero(~((deviation > 1.0 / _SAFE) & (deviation < _SAFE)))
+
+
+def _invertible(scale: FloatArray) -> FloatArray:
+    """Return the scale; refuse a column whose scale coefficients cannot be divided by."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        _require_finite(1.0 / scale + scale, scale)
+    return scale
+
+
+def _require_finite(coefficients: FloatArray, scale: FloatArray) -> None:
+    """Refuse coefficients beyond the range of floats, and name the first column."""
+    bad = np.flatnonzero(~np.isfinite(coefficients))
+    if bad.size:
+        msg = (
+            f"column {bad[0]} varies by {scale[bad[0]]:.3g}: in its units the coefficient is "
+            "beyond the range of floats. Rescale it, for instance with StandardScaler or by a "
+            "power of ten."
+        )
+        raise ValueError(msg)
+
+
+def _positive(deviation: FloatArray) -> FloatArray:
+    return np.where(deviation == 0, 1.0, deviation)
+
 
 # ── Folds from the user: a splitter of scikit-learn, or groups of rows that stay together ─────────
 
@@ -46,17 +290,11 @@ def folds_given(cv: Any, X: Any, y: AnyArray, groups: Any = None) -> IntArray | 
 
     None if ``cv`` is a number of folds.
 
-    ``groups``: for splitters that need them.
+    ``groups`` are for splitters that need them.
     """
-    if isinstance(cv, int | np.integer) and cv >= 2:
+    splits = splits_given(cv, X, y, groups)
+    if splits is None:
         return None
-    if cv is None or isinstance(cv, int | float | np.number):
-        msg = (
-            "cv must be a number of folds, 2 or more, or a splitter of scikit-learn or its "
-            f"splits, not {cv!r}"
-        )
-        raise ValueError(msg)
-    splits = list(check_cv(cv).split(X, y, groups))
     fold = np.empty(len(y), dtype=np.int64)
     tested = np.zeros(len(y), dtype=np.int64)
     for number, (train, test) in enumerate(splits):
@@ -74,6 +312,24 @@ def folds_given(cv: Any, X: Any, y: AnyArray, groups: Any = None) -> IntArray | 
         msg = f"cv must test each row once, and {name} tests one {times} times; {_SPLITTERS}"
         raise ValueError(msg)
     return fold
+
+
+def splits_given(
+    cv: Any, X: Any, y: AnyArray, groups: Any = None
+) -> list[tuple[IntArray, IntArray]] | None:
+    """Return the training and test rows of each split of ``cv``; None if it is a number of folds.
+
+    ``groups``: for splitters that need them.
+    """
+    if isinstance(cv, int | np.integer) and cv >= 2:
+        return None
+    if cv is None or isinstance(cv, int | float | np.number):
+        msg = (
+            "cv must be a number of folds, 2 or more, or a splitter of scikit-learn or its "
+            f"splits, not {cv!r}"
+        )
+        raise ValueError(msg)
+    return list(check_cv(cv).split(X, y, groups))
 
 
 def require_both_classes(fold: IntArray, positive: AnyArray) -> IntArray:
@@ -113,7 +369,8 @@ def checked_groups(groups: Any, n_rows: int) -> IntArray:
 def group_folds(group: IntArray, positive: AnyArray, n_folds: int) -> IntArray:
     """Return folds of whole groups, stratified by the classes that a group contains.
 
-    ``group``: from `checked_groups`. ``n_folds``: number of folds at most; fewer if groups are few.
+    ``group`` comes from `checked_groups`. ``n_folds`` is the largest number of folds; there are
+    fewer if groups are few.
     """
     names, member = np.unique(group, return_inverse=True)
     has = [np.bincount(member, side, len(names)) > 0 for side in (positive, ~positive)]
@@ -150,9 +407,9 @@ _MANY = 50
 class TrainingRows(NamedTuple):
     """Rows of two classes on which candidates are fitted and compared.
 
-    ``fold``: None if rows are too few to hold some out. ``group``: rows of one group are dependent,
-    and always in one fold. ``copies``: number of rows that each row stands for, if its weight is a
-    frequency.
+    ``fold`` is None if rows are too few to hold some out. Rows of one ``group`` are dependent, and
+    always in one fold. ``copies`` are the numbers of rows that each row stands for, if its weight
+    is a frequency.
     """
 
     X: Any
@@ -183,8 +440,8 @@ class KeyedRows:
 
     A row has one entry, or k entries if its weight k is a frequency.
 
-    ``X`` (m, d): as given, without rows of weight zero. ``index``: row of each entry. ``factor``:
-    class weight of each row. ``fold``: folds given by the user.
+    ``X`` of shape (m, d) is as given, without rows of weight zero. ``index`` is the row of each
+    entry. ``factor`` is the class weight of each row. ``fold`` has the folds given by the user.
     """
 
     X: Any
@@ -208,7 +465,7 @@ class KeyedRows:
     ) -> KeyedRows:
         """Assign keys to rows, and drop rows of weight zero.
 
-        ``weight``: sample weights, not yet multiplied by class weights.
+        ``weight`` has the sample weights, not yet multiplied by class weights.
         """
         group = None if groups is None else checked_groups(groups, len(y))
         if (weight == 0).any():
@@ -264,8 +521,8 @@ class KeyedRows:
     def training_rows(self, label: Any, n_folds: int, most: int | None = None) -> TrainingRows:
         """Return the entries as rows with folds, or only the first of each class.
 
-        ``n_folds``: number of folds, if none were given; fewer if a class is small. ``most``:
-        entries of each class at most.
+        ``n_folds`` is the number of folds, if none were given; there are fewer if a class is small.
+        ``most`` is the largest number of entries of each class.
         """
         entry_positive = self.y[self.index] == label
         weight = self.entry_weight * self.factor[self.index]
@@ -297,8 +554,8 @@ class KeyedRows:
 class Prepared(NamedTuple):
     """Standardised rows: all of them, and those on which candidates are compared.
 
-    ``rows``: all rows, for the final fit. ``seen``: with folds; the same rows unless they are too
-    many.
+    ``rows`` are all rows, for the final fit. ``seen`` have folds; they are the same rows unless
+    they are too many.
     """
 
     units: Standardization
@@ -315,7 +572,8 @@ def prepare(
 ) -> Prepared:
     """Standardise rows and assign folds; see `KeyedRows.training_rows`.
 
-    ``units``: units of rows that are not to be standardised: the coordinates of a kernel expansion.
+    ``units`` are those of rows that are not to be standardised: the coordinates of a kernel
+    expansion.
     """
     seen = keyed.training_rows(label, n_folds, most)
     if units is not None:
@@ -346,7 +604,7 @@ def copies_of(weight: FloatArray, y: AnyArray) -> IntArray:
     counts, not that it was observed ten times. Beyond a million copies in all, rows are split into
     fewer, heavier ones.
 
-    ``weight``: above zero.
+    ``weight`` is above zero.
     """
     if (weight != np.rint(weight)).any():
         return np.ones(len(weight), dtype=np.int64)

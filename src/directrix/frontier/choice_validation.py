@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from directrix.metrics.curve import Curve, CurveStack
+from directrix.metrics.base import Curve, CurveStack
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from directrix.frontier.pencil import LineScores
-from directrix.metrics.curve import Curve
+from directrix.metrics.base import Curve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

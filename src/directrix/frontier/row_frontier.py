@@ -134,7 +134,7 @@ class RowCandidate:
     def refit(self, X: Any, positive: AnyArray, weight: FloatArray) -> FloatArray:
         """Return the line of these rows, from where the candidate ended."""
         X = design_without(X, None)
-        self.frontier.solve_together([self], [None], in_any_case=True)
+        self.frontier.solve_together([self], [None], ignore_deadline=True)
         objective, out_of_time = (
             self.recipe.objective(X, positive, weight),
             self.frontier.out_of_time,
@@ -218,7 +218,7 @@ class RowCandidate:
 # ── Candidates of a sample, corrected by gradients over all rows ──────────────────────────────────
 
 #: A correction moves a line by the sampling error of its sample: few digits of it matter.
-_CORRECTION_FALL = 1e-6
+_CORRECTION_FTOL = 1e-6
 
 
 @dataclass(frozen=True)
@@ -261,7 +261,7 @@ class CorrectedCandidate(RowCandidate):
     def of(cls, candidate: RowCandidate) -> CorrectedCandidate:
         """Return a candidate before its first correction."""
         frontier = candidate.frontier
-        frontier.solve_together([candidate], [None], in_any_case=True)
+        frontier.solve_together([candidate], [None], ignore_deadline=True)
         coefs = {fold: candidate.solution(fold) for fold in (*frontier.folds, None)}
         return cls(frontier, candidate.recipe, coefs)
 
@@ -307,7 +307,7 @@ class CorrectedCandidate(RowCandidate):
             objective = self.recipe.objective(*self.frontier.training_rows(fold))
             gradient = gradients[fold] + np.append(self.ridge * coef[:-1], 0.0)
             tilted = TiltedObjective(objective, gradient - objective(coef)[1])
-            coefs[fold] = self.frontier.solve(tilted, coef, fall=_CORRECTION_FALL).coef
+            coefs[fold] = self.frontier.solve(tilted, coef, ftol=_CORRECTION_FTOL).coef
         return replace(self, coefs=coefs, n_steps=self.n_steps + 1)
 
     def _line(self, left_out: int | None) -> FloatArray:
@@ -340,7 +340,7 @@ class RowFrontier:
     #: candidate; a true result stops the search.
     progress: Callable[[int, int], bool | None] | None = None
     #: L-BFGS stops when one iteration lowers the objective by less than this share.
-    fall: float = 1e-6
+    ftol: float = 1e-6
     #: Whether a score of zero stays where the solver put it, instead of halfway between the means
     #: of the classes.
     keep_intercept: bool = False
@@ -391,20 +391,20 @@ class RowFrontier:
         candidates: Sequence[RowCandidate],
         folds: Sequence[int | None],
         *,
-        in_any_case: bool = False,
+        ignore_deadline: bool = False,
     ) -> None:
         """Solve candidates without each of some folds, many at once, before they are asked for.
 
         Those that a candidate starts from come first, in the same fold: a non-convex fit that
         started from a solution of all rows would have seen the rows it is tested on. Candidates
-        that cannot be solved together are left to `RowCandidate.solution`. With `in_any_case` they
-        are solved even if time is up.
+        that cannot be solved together are left to `RowCandidate.solution`. With `ignore_deadline`
+        they are solved even if time is up.
         """
         if self.solver is None and self.start is None:
             chains = (before.recipe for each in candidates for before in each.chain)
             waiting = list({recipe.key: recipe for recipe in chains}.values())
             while ready := [recipe for recipe in waiting if self._is_ready(recipe, folds)]:
-                stop = None if in_any_case else self.out_of_time
+                stop = None if ignore_deadline else self.out_of_time
                 if not self.solve_many(ready, folds, stop):
                     self.stopped = True
                     return
@@ -445,7 +445,7 @@ class RowFrontier:
             X = design_without(self.X, fold)
             rows = X, self.positive, self.weight, self.fold
             self._solvers[key] = BatchSolver(
-                *rows, self.fall, self.n_jobs, self.starts, self.signs_of(X)
+                *rows, self.ftol, self.n_jobs, self.starts, self.signs_of(X)
             )
         return self._solvers[key]
 
@@ -516,18 +516,18 @@ class RowFrontier:
         start: FloatArray,
         callback: Callback | None = None,
         iterations: int = ITERATIONS,
-        fall: float | None = None,
+        ftol: float | None = None,
     ) -> Solution:
         """Minimise by the solver that was given, or by that many iterations of L-BFGS at most.
 
         A candidate need not be solved to the last digit: rows decide whether it is any good. The
-        final fit has a smaller `fall`.
+        final fit has a smaller `ftol`.
         """
         if self.solver is not None:
             return self.solver(objective, start, callback)
-        stop, fall = stop_after(iterations, callback), self.fall if fall is None else fall
+        stop, ftol = stop_after(iterations, callback), self.ftol if ftol is None else ftol
         signs = self.signs_of(objective.X)
-        return lbfgs(objective, start, ftol=fall, signs=signs, callback=stop)
+        return lbfgs(objective, start, ftol=ftol, signs=signs, callback=stop)
 
     def report_progress(self, candidate: RowCandidate) -> None:
         """Report how many candidates were tried; stop if asked to.

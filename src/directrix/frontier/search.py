@@ -65,7 +65,7 @@ class Search:
     def run(self) -> Comparison:
         """Sweep both frontiers coarsely, then more finely around the best."""
         path = self.rows.plan(logistic_path(self.sweep))
-        self._take(path[:1], in_any_case=True)
+        self._take(path[:1], ignore_deadline=True)
         if self._has_time("logistic regression with weaker ridges"):
             self._take(path)
         if self._has_time("the cost sweep"):
@@ -110,10 +110,10 @@ class Search:
             self.skipped.append(f"the rest of {self._step}")
             self._step = ""
 
-    def _take(self, candidates: Iterable[RowCandidate], *, in_any_case: bool = False) -> None:
+    def _take(self, candidates: Iterable[RowCandidate], *, ignore_deadline: bool = False) -> None:
         """Fit candidates of the rows and add those that are not yet taken, until time is up."""
         candidates = list(candidates)
-        self.rows.solve_together(candidates, self.rows.folds, in_any_case=in_any_case)
+        self.rows.solve_together(candidates, self.rows.folds, ignore_deadline=ignore_deadline)
         for candidate in candidates:
             if candidate.recipe.key not in self._of_rows and candidate.fit():
                 self._of_rows[candidate.recipe.key] = len(self.candidates), candidate

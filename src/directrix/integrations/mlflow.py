@@ -25,7 +25,7 @@ from directrix.classifiers.state import model_params
 from directrix.exceptions import MissingLibraryError
 from directrix.exceptions.files import ModelFileError
 from directrix.export import load, save
-from directrix.models.intervals import Rates
+from directrix.models.operating_point import Rates
 from directrix.tables import LevelBins
 
 # ── Signatures of MLflow models: columns and types of a classifier, and a typical row ─────────────
@@ -184,8 +184,10 @@ def _of_point(point: Any) -> Iterator[tuple[str, float]]:
 def _of_report(report: Any) -> Iterator[tuple[str, float]]:
     # A card is compared with the simplest card, and with logistic regression without bins.
     gaps = {
-        "logistic_regression": report.gap if report.straight is None else report.straight,
-        "simplest_card": None if report.straight is None else report.gap,
+        "logistic_regression": report.gap
+        if report.unbinned_baseline is None
+        else report.unbinned_baseline,
+        "simplest_card": None if report.unbinned_baseline is None else report.gap,
         "unrounded_card": report.rounding,
     }
     for name, gap in gaps.items():

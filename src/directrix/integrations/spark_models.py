@@ -43,7 +43,7 @@ from directrix.classifiers.scoring import Sigmoid
 from directrix.exceptions.columns import ColumnNotFoundError, NotNumericError
 from directrix.export import load, save, to_sql
 from directrix.metrics.table import metric_text
-from directrix.models.calibration import Calibration
+from directrix.models.operating_point import Calibration
 
 _LINE = "line"  # entry of a saved linear model: the numbers that score rows
 _FILE = "model_file"  # entry of a saved card: the bytes of the model file, in base64

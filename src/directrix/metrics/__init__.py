@@ -4,12 +4,12 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from directrix._discovery import concrete_classes
-from directrix.metrics.base import Choice as Choice
+from directrix.metrics.base import BestThreshold as BestThreshold
+from directrix.metrics.base import Curve as Curve
+from directrix.metrics.base import CurveStack as CurveStack
 from directrix.metrics.base import Metric as Metric
-from directrix.metrics.curve import Curve as Curve
-from directrix.metrics.curve import CurveStack as CurveStack
-from directrix.metrics.curve import checked as checked
-from directrix.metrics.curve import precision_of as precision_of
+from directrix.metrics.base import checked as checked
+from directrix.metrics.base import precision_of as precision_of
 from directrix.metrics.limit import Boundary as Boundary
 from directrix.metrics.limit import Limit as Limit
 from directrix.metrics.table import TABLE as TABLE
@@ -44,7 +44,7 @@ if TYPE_CHECKING:  # precise types; at run time the files of the room are discov
 _CLASSES = concrete_classes(sys.modules[__name__], Metric)
 globals().update(_CLASSES)
 _OTHERS = (
-    *("TABLE", "Choice", "Curve", "CurveStack", "Limit", "Metric"),
+    *("TABLE", "BestThreshold", "Curve", "CurveStack", "Limit", "Metric"),
     *("metric_for", "metric_text", "resolve", "resolve_loss"),
 )
 __all__ = sorted([*_OTHERS, *_CLASSES])  # noqa: PLE0605 - a list of names, sorted

@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from directrix.metrics.base import Choice, Metric, require_share
-from directrix.metrics.curve import Curve, CurveStack, precision_of
+from directrix.metrics.base import (
+    BestThreshold,
+    Curve,
+    CurveStack,
+    Metric,
+    precision_of,
+    require_share,
+)
 from directrix.metrics.limit import Limit, percent
 from directrix.risks import AlarmAtRecall, ImprecisionAtRecall, MissAtFPR, MissAtPrecision
 
@@ -87,11 +93,11 @@ class PointMetric(Metric):
         """Return the metric at the best threshold that keeps the limit."""
         return self.best(Curve.of(y, scores, sample_weight)).value
 
-    def best(self, curve: Curve) -> Choice:
+    def best(self, curve: Curve) -> BestThreshold:
         """Return the best threshold that keeps the limit, and the metric there."""
         values, allowed = self.at_thresholds(curve)
         index = int(self._losses(values, allowed).argmin())
-        return Choice(curve.threshold(index), float(values[index]), index)
+        return BestThreshold(curve.threshold(index), float(values[index]), index)
 
     def best_of_each(self, curves: CurveStack) -> tuple[FloatArray, IntArray]:
         """Return the best value of the metric on every curve, and the index of its threshold."""

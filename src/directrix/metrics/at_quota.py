@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.metrics.base import Choice, Metric, require_share
-from directrix.metrics.curve import Curve, precision_of
+from directrix.metrics.base import BestThreshold, Curve, Metric, precision_of, require_share
 from directrix.metrics.limit import percent
 from directrix.risks import ImprecisionAtQuota, MissAtQuota
 
@@ -53,13 +52,13 @@ class QuotaMetric(Metric):
         """Return the precision at every threshold; every threshold is allowed."""
         return curve.precision, np.ones(len(curve.true_positives), dtype=bool)
 
-    def best(self, curve: Curve) -> Choice:
+    def best(self, curve: Curve) -> BestThreshold:
         """Return the threshold nearest to the quota, and the metric at the quota itself."""
         flagged = self._flagged(curve)
         above = curve.true_positives + curve.false_positives
         caught = float(np.interp(flagged, above, curve.true_positives))
         index = int(np.argmin(np.abs(above - flagged)))
-        return Choice(curve.threshold(index), self._value(caught, flagged, curve), index)
+        return BestThreshold(curve.threshold(index), self._value(caught, flagged, curve), index)
 
 
 @dataclass(frozen=True)

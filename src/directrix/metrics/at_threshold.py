@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from directrix.metrics.base import Choice, Metric
-from directrix.metrics.curve import checked
+from directrix.metrics.base import BestThreshold, Metric, checked
 from directrix.risks import CostRisk, MetricRisk
 from directrix.risks.base import slope_differences
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
-    from directrix.metrics.curve import Curve, CurveStack
+    from directrix.metrics.base import Curve, CurveStack
     from directrix.risks.base import RatesRisk
 
 
@@ -87,11 +86,11 @@ class ThresholdMetric(Metric):
         least = np.take_along_axis(losses, index[..., None], axis=-1)[..., 0]
         return self.of_loss(least), index
 
-    def best(self, curve: Curve) -> Choice:
+    def best(self, curve: Curve) -> BestThreshold:
         """Return the threshold with the best metric on these rows, and the metric there."""
         losses = self.risk().of_rates(curve.tpr, curve.fpr, curve.prior)
         index = int(np.argmin(losses))
-        return Choice(curve.threshold(index), float(self.of_loss(losses[index])), index)
+        return BestThreshold(curve.threshold(index), float(self.of_loss(losses[index])), index)
 
 
 class _CostMetric(ThresholdMetric):

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from directrix.metrics.at_threshold import BalancedError
-from directrix.metrics.base import Choice, Metric, require_share
-from directrix.metrics.curve import Curve, CurveStack
+from directrix.metrics.base import BestThreshold, Curve, CurveStack, Metric, require_share
 from directrix.metrics.limit import Limit, percent
 from directrix.risks import AveragePrecisionRisk, PartialRankingRisk, RankingRisk
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
-    from directrix.metrics.curve import Curve, CurveStack
+    from directrix.metrics.base import Curve, CurveStack
     from directrix.risks.base import Risk
 
 # ── Ranking metrics: the area under the ROC curve, or under its left part ─────────────────────────
@@ -49,10 +48,10 @@ class RankingMetric(Metric):
             classes of the variance of these values, divided by the number of rows.
         """
 
-    def best(self, curve: Curve) -> Choice:
+    def best(self, curve: Curve) -> BestThreshold:
         """Return the threshold of least balanced error, and the metric, which ignores it."""
         balanced = BalancedError().best(curve)
-        return Choice(balanced.threshold, self._area(curve), balanced.index)
+        return BestThreshold(balanced.threshold, self._area(curve), balanced.index)
 
     def best_among(self, curve: Curve, indices: IntArray) -> int:
         """Return the threshold of least balanced error among some of a curve."""

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from directrix.exceptions import NoHeldOutPointsError
 from directrix.models.card_printing import (
+    DECIMALS,
+    HEADINGS,
+    Block,
     CardDocument,
     CardRow,
     CrossTable,
@@ -18,8 +21,17 @@ from directrix.models.card_printing import (
     card_markdown,
     card_text,
     column_rows,
+    cross_runs,
+    half_widths,
+    line_groups,
+    named_lines,
+    points_range,
+    points_text,
+    printed_points,
+    row_texts,
 )
-from directrix.models.card_stability import CardStability, card_stability
+from directrix.tables import Stability, stability
+from directrix.tables.counts.stability import LATER, compare_cells
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
@@ -215,7 +227,43 @@ class Card:
     def column_table(self, index: int, decimals: int | None = None) -> list[CardRow]:
         """Return the rows of `table` for the column at a position."""
         counts = self.counts[index] if self.counts else None
-        return column_rows(self.bins[index], _rounded(self.columns[index], decimals), counts)
+        points = self.columns[index]
+        return column_rows(self.bins[index], _rounded(points, decimals), counts, points)
+
+    @property
+    def n_lines(self) -> int:
+        """Number of printed points: one a line of a column, and one a cell of a cross."""
+        columns = (bins.with_missing(p) for bins, p in zip(self.bins, self.columns, strict=True))
+        crosses = (
+            replace(cross, merged=(self._joined(left, rows), self._joined(right, columns)))
+            for cross in self.crosses
+            for (left, right), (rows, columns) in [(cross.columns, cross.merged)]
+        )
+        joined = replace(self, columns=tuple(columns), crosses=tuple(crosses))
+        return joined.count_lines([bins.n_ordered for bins in self.bins])
+
+    def _joined(self, column: int, by_cell: IntArray) -> IntArray:
+        joined: IntArray = self.bins[column].with_missing(by_cell)
+        return joined
+
+    def count_lines(self, n_ordered: Sequence[int]) -> int:
+        """Return the number of printed points: one a line of a column, and one a cell of a cross.
+
+        Columns and crosses that are printed as zero everywhere have no lines.
+
+        Parameters
+        ----------
+        n_ordered : sequence of int
+            Number of ordered bins of each column.
+        """
+        lines = 0
+        for exact, ordered in zip(self.columns, n_ordered, strict=True):
+            points = printed_points(exact)
+            lines += len(line_groups(exact, points, ordered)) if points.any() else 0
+        for cross in self.crosses:
+            rows, columns = cross_runs(cross.merged, printed_points(cross.points))
+            lines += len(rows) * len(columns)
+        return lines
 
     @property
     def ranked_columns(self) -> list[int]:
@@ -241,16 +289,39 @@ class Card:
         """Return the card as a pandas data frame: `table`, then a row for each cell of each cross.
 
         Crosses have no counts: those columns are missing there. Points are rounded as in `table`.
+        ``low`` and ``high`` are the ends of a 95 % interval of the points of a bin: how well the
+        training rows of that bin alone tell them (see `ScorecardDisplay`). They are missing where
+        the card does not know what a point is worth, as one that was fitted to a summary.
         """
         import pandas as pd
 
-        nothing = (float("nan"),) * 4
-        rows: list[tuple[Any, ...]] = [row[:-1] for row in self.table(decimals)]
-        for table in self.cross_tables(decimals):
-            for first, points in zip(table.bins[0], table.points.tolist(), strict=True):
-                pairs = zip(table.bins[1], points, strict=True)
-                rows += [(table.name, f"{first} x {second}", *nothing, p) for second, p in pairs]
-        return pd.DataFrame(rows, columns=list(CardRow._fields[:-1]))
+        nothing, unknown = (float("nan"),) * 4, (float("nan"),) * 2
+        rows: list[tuple[Any, ...]] = []
+        for index in self.ranked_columns:
+            table = self.column_table(index, decimals)
+            reaches = self._reaches(index, table)
+            pairs = zip(table, reaches, strict=True)
+            rows += [(*row[:-1], row.points - reach, row.points + reach) for row, reach in pairs]
+        for cross in self.cross_tables(decimals):
+            for first, points in zip(cross.bins[0], cross.points.tolist(), strict=True):
+                rows += [
+                    (cross.name, f"{first} x {second}", *nothing, p, *unknown)
+                    for second, p in zip(cross.bins[1], points, strict=True)
+                ]
+        return pd.DataFrame(rows, columns=[*CardRow._fields[:-1], "low", "high"])
+
+    def _reaches(self, index: int, table: Sequence[CardRow]) -> list[float]:
+        """Return half the width of the interval of the points of each row of a column."""
+        bins, reach = self.bins[index], np.full(len(table), np.nan)
+        if self.held_out is None or not self.counts:
+            return reach.tolist()
+        is_step = [1 <= row.cells[0] <= bins.n_ordered for row in table]
+        order = sorted(range(len(table)), key=lambda k: not is_step[k])
+        n_steps = sum(is_step)
+        rows = [table[k] for k in order]
+        widths = half_widths(self.counts[index], rows[:n_steps], rows[n_steps:])
+        reach[order] = widths / self.held_out.slope
+        return reach.tolist()
 
     def bands(self, bands: int | Sequence[float] = 10, level: float = 0.95) -> RiskBands:
         """Return what total points mean: rows and rates of positives in bands of points.
@@ -310,16 +381,16 @@ class Card:
 
     def to_markdown(self) -> str:
         """Return the card as Markdown, with the numbers of ``str(card)``."""
-        return card_markdown(CardDocument.of(self))
+        return card_markdown(card_document(self))
 
     def to_html(self) -> str:
         """Return the card as HTML with small pictures, and with the numbers of ``str(card)``."""
-        return card_html(CardDocument.of(self))
+        return card_html(card_document(self))
 
     _repr_html_ = to_html
 
     def __str__(self) -> str:
-        return card_text(CardDocument.of(self))
+        return card_text(card_document(self))
 
     @property
     def is_whole(self) -> bool:
@@ -362,3 +433,226 @@ def _rounded(points: FloatArray, decimals: int | None) -> FloatArray:
     """Return rounded points without minus zero, which would be another text."""
     rounded: FloatArray = points if decimals is None else np.round(points, decimals)
     return rounded + 0.0
+
+
+def card_document(card: Card) -> CardDocument:
+    """Return what is printed of a card: rounded points, with bins of equal points merged."""
+    whole = all(np.array_equal(part, np.round(part)) for part in card.blocks)
+    decimals = 0 if whole else DECIMALS
+    blocks, unused = [], []
+    for index in card.ranked_columns:
+        rows, bins = tuple(card.column_table(index, DECIMALS)), card.bins[index]
+        if not any(row.points for row in rows):
+            unused.append(bins.name)
+            continue
+        title = points_range(bins.name, card.columns[index], decimals)
+        texts = tuple(row_texts(row, decimals) for row in rows)
+        blocks.append(Block(title, HEADINGS, texts, rows, bins.n_ordered))
+    for table in card.cross_tables(DECIMALS):
+        tall = table if table.points.shape[0] >= table.points.shape[1] else table.transposed()
+        header = (f"{tall.columns[0]} / {tall.columns[1]}", *tall.bins[1])
+        texts = tuple(
+            (name, *(points_text(p, decimals) for p in row))
+            for name, row in zip(tall.bins[0], tall.points.tolist(), strict=True)
+        )
+        title = points_range(table.name, table.points, decimals)
+        blocks.append(Block(title, header, texts, cross=tall))
+    zero = f"{points_text(0.0, decimals)} points in every bin: {', '.join(unused)}"
+    return CardDocument(_headline(card, decimals), tuple(blocks), zero if unused else "")
+
+
+def _headline(card: Card, decimals: int) -> str:
+    base = points_text(card.intercept, decimals if card.intercept.is_integer() else DECIMALS)
+    cutoff = points_text(card.cutoff, 0 if float(card.cutoff).is_integer() else DECIMALS)
+    side = "above" if card.higher_is_positive else "below"
+    label = "positive" if card.label is None else repr(card.label)
+    return f"base points {base}; predicted {label} {side} a cutoff of {cutoff} points in all"
+
+
+# ── Stability: what the rows of a later period change in the scores, from counts alone ────────────
+# With the shares p_k and q_k of base and later rows in the cells of a column, the column shifts the
+# mean score by sum_k (q_k - p_k) points_k.
+
+#: Columns that are printed before the rest is only counted.
+_PRINTED = 20
+_FIELDS = ("period", "column", "psi", "expected", "noise", "reading", "shift")
+
+
+class ColumnShift(NamedTuple):
+    """What a column, or a cross of two, does to the mean score of a later period.
+
+    `psi`, `expected`, `noise` and `reading` are the population stability index, its expectation if
+    nothing has changed, the level that it stays below in 19 of 20 such cases, and a word for it, as
+    in `directrix.tables.stability`; NaN and empty for a cross. `shift` are the points by which the
+    mean score has changed through it.
+    """
+
+    period: str
+    column: str
+    psi: float
+    expected: float
+    noise: float
+    reading: str
+    shift: float
+
+
+class ScoreShift(NamedTuple):
+    """Mean and standard deviation of the points of a period; NaN where counts do not tell them.
+
+    `psi` is the stability index of the score if it is normal in both periods, in arbitrarily fine
+    bins.
+    """
+
+    period: str
+    base_mean: float
+    later_mean: float
+    base_deviation: float
+    later_deviation: float
+    psi: float
+
+
+@dataclass(frozen=True, eq=False)
+class CardStability:
+    """Stability of the columns of a card and of its score, the least stable column first.
+
+    There is an entry of `scores` for each later period; `population` has the shares of all bins.
+    The population stability of the score itself needs scores.
+    """
+
+    columns: tuple[ColumnShift, ...]
+    scores: tuple[ScoreShift, ...]
+    population: Stability
+
+    def to_frame(self) -> Any:
+        """Return a pandas data frame with a line for each period and column or cross."""
+        import pandas as pd
+
+        return pd.DataFrame(self.columns, columns=list(_FIELDS))
+
+    def __str__(self) -> str:
+        several = len(self.scores) > 1
+        lines = str(self.population).splitlines()[:2]
+        rows = [("PSI", "noise", "points", "reading", "column")]
+        for column in self.columns[:_PRINTED]:
+            where = f"{column.column} in {column.period}" if several else column.column
+            numbers = (
+                _text(column.psi, 4),
+                _text(column.noise, 4),
+                f"{round(column.shift, 2) + 0.0:+.2f}",
+            )
+            rows.append((*numbers, column.reading, where))
+        lines += named_lines(rows)
+        if len(self.columns) > _PRINTED:
+            lines.append(f"  and {len(self.columns) - _PRINTED} more in .columns")
+        lines += map(_score_text, self.scores)
+        return "\n".join([*lines, "the PSI of the score itself needs the scores of both periods"])
+
+
+def card_stability(
+    card: Card,
+    later: BinCounts | Mapping[str, BinCounts],
+    base: BinCounts | None,
+    smoothing: float,
+) -> CardStability:
+    """Compare later rows with the base rows of a card; the parameters are those of the method."""
+    periods = dict(later) if isinstance(later, Mapping) else {LATER: later}
+    if base is not None:
+        population = stability(base, periods, smoothing)
+        first = [base.cells(k).sum(axis=0) for k in range(len(base.bins))]
+    elif card.counts:
+        first = [counts.sum(axis=0) for counts in card.counts]
+        n_base = float(first[0].sum())
+        population = compare_cells(card.bins, first, n_base, periods, smoothing)
+    else:
+        msg = "this card has no counts of its training rows: give base="
+        raise ValueError(msg)
+    names = [bins.name for bins in card.bins]
+    columns = []
+    for found in population.columns:
+        index = names.index(found.column)
+        shares = _shares(periods[found.period].cells(index).sum(axis=0)) - _shares(first[index])
+        shift = float(shares @ card.columns[index])
+        columns.append(ColumnShift(*found[:6], shift))
+    scores = []
+    for period, counts in periods.items():
+        crosses = [] if base is None else _cross_shifts(card, period, base, counts)
+        columns += crosses
+        scores.append(_score_shift(card, period, base, counts, columns))
+    return CardStability(tuple(columns), tuple(scores), population)
+
+
+def _shares(counts: Any) -> FloatArray:
+    shares: FloatArray = np.asarray(counts, dtype=np.float64) / float(counts.sum())
+    return shares
+
+
+def _cross_shifts(card: Card, period: str, base: BinCounts, later: BinCounts) -> list[ColumnShift]:
+    """Return what each cross does to the mean score, from counts of pairs."""
+    found, nothing = [], float("nan")
+    for cross in card.crosses:
+        points = cross.points[np.ix_(*cross.merged)]
+        shares = [_shares(counts.pair(*cross.columns).sum(axis=0)) for counts in (base, later)]
+        shift = float(((shares[1] - shares[0]) * points).sum())
+        name = " x ".join(card.bins[k].name for k in cross.columns)
+        found.append(ColumnShift(period, name, nothing, nothing, nothing, "", shift))
+    return found
+
+
+def _score_shift(
+    card: Card,
+    period: str,
+    base: BinCounts | None,
+    later: BinCounts,
+    columns: Sequence[ColumnShift],
+) -> ScoreShift:
+    """Return the moments of the score: those of pairs of cells tell them for an additive card."""
+    after = _score_moments(card, later)
+    before = float("nan"), float("nan")
+    if base is not None:
+        before = _score_moments(card, base)
+    elif not card.crosses:
+        shift = sum(column.shift for column in columns if column.period == period)
+        before = after[0] - shift, float("nan")
+    return ScoreShift(
+        period, before[0], after[0], before[1], after[1], _normal_index(before, after)
+    )
+
+
+def _score_moments(card: Card, counts: BinCounts) -> tuple[float, float]:
+    """Return the mean and the standard deviation of points; the latter is NaN with crosses."""
+    _, mean, second = counts.class_moments()
+    points = np.concatenate(card.columns)
+    additive = float(mean @ points)
+    if card.crosses:
+        for cross in card.crosses:
+            shares = _shares(counts.pair(*cross.columns).sum(axis=0))
+            additive += float((shares * cross.points[np.ix_(*cross.merged)]).sum())
+        return card.intercept + additive, float("nan")
+    variance = float(points @ (second @ points)) - additive**2
+    return card.intercept + additive, float(np.sqrt(max(variance, 0.0)))
+
+
+def _normal_index(before: tuple[float, float], after: tuple[float, float]) -> float:
+    """Return the sum of both Kullback-Leibler divergences between two normal distributions.
+
+    They are given by their means and standard deviations.
+    """
+    first, second = before[1] ** 2, after[1] ** 2
+    if not (first > 0 and second > 0):
+        return float("nan")
+    gap = (before[0] - after[0]) ** 2
+    return 0.5 * (first / second + second / first - 2.0 + gap * (1.0 / first + 1.0 / second))
+
+
+def _score_text(score: ScoreShift) -> str:
+    parts = [f"mean score {_text(score.base_mean, 2)} to {_text(score.later_mean, 2)}"]
+    if not np.isnan(score.later_deviation):
+        ends = _text(score.base_deviation, 2), _text(score.later_deviation, 2)
+        parts.append(f"standard deviation {ends[0]} to {ends[1]}")
+    if not np.isnan(score.psi):
+        parts.append(f"PSI {score.psi:.4f} if scores are normal")
+    return f"{score.period}: {', '.join(parts)}"
+
+
+def _text(value: float, decimals: int) -> str:
+    return "-" if np.isnan(value) else f"{value:.{decimals}f}"

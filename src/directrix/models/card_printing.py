@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from directrix._typing import FloatArray, IntArray
-    from directrix.models.card import Card
     from directrix.tables.bins import Bins
 
 # ── What several cells of a column have in common, as text ────────────────────────────────────────
@@ -31,9 +30,9 @@ def cells_label(bins: Bins, cells: Sequence[int]) -> str:
     Neighbouring ordered bins are one range, levels are listed, and all else follows, missing values
     last. Cells are given in increasing order.
     """
-    if bins.missing_cell:  # say so where missing values are
+    if bins.missing_cell:  # say so where missing values are, and nowhere else
         joined = {0} if bins.missing_cell in cells else set()
-        cells, bins = sorted(joined.union(cells)), replace(bins, missing_cell=0)
+        cells, bins = sorted(joined | {*cells} - {0}), replace(bins, missing_cell=0)
     if isinstance(bins, LevelBins):
         return _levels_label(bins, cells)
     labels, parts = bins.labels, []
@@ -77,6 +76,10 @@ def _levels_label(bins: LevelBins, cells: Sequence[int]) -> str:
 
 #: Added to each count of a row for its weight of evidence.
 SMOOTHING = 0.5
+#: Share of the training rows that the interval of an ordered bin is made of, at least.
+_RUN = 0.1
+#: Normal quantile of a 95 % interval.
+_QUANTILE = 1.959964
 
 
 class CardRow(NamedTuple):
@@ -99,15 +102,20 @@ class CardRow(NamedTuple):
     cells: tuple[int, ...]
 
 
-def column_rows(bins: Bins, points: FloatArray, counts: FloatArray | None) -> list[CardRow]:
+def column_rows(
+    bins: Bins, points: FloatArray, counts: FloatArray | None, exact: FloatArray | None = None
+) -> list[CardRow]:
     """Return the rows of a column: neighbouring ordered bins, and levels, of equal points are one.
 
-    Missing, other and special values keep rows of their own, unless missing values have joined a
-    bin. Counts are the weights of the negative
-    and of the positive training rows in each cell, if they are known.
+    Missing, other and special values are in a row with others of exactly the same points, or have
+    one of their own. Counts are the weights of the negative and of the positive training rows in
+    each cell, if they are known.
+
+    ``exact``: points before they are rounded to be printed, if they are.
     """
-    groups = _level_groups(points) if isinstance(bins, LevelBins) else _ranges(bins, points)
-    groups = groups[1:] if bins.missing_cell else groups  # no row is in the cell of missing values
+    points = bins.with_missing(points)
+    exact = None if exact is None else bins.with_missing(exact)
+    groups = line_groups(points if exact is None else exact, points, bins.n_ordered)
     numbers = np.full((4, len(groups)), np.nan)
     if counts is not None:
         merged = np.stack([counts[:, group].sum(axis=1) for group in groups], axis=1)
@@ -124,22 +132,67 @@ def column_rows(bins: Bins, points: FloatArray, counts: FloatArray | None) -> li
     ]
 
 
-def _ranges(bins: Bins, points: FloatArray) -> list[list[int]]:
-    groups: list[list[int]] = []
-    for cell, value in enumerate(points.tolist()):
-        if 1 < cell <= bins.n_ordered and points[cell - 1] == value:
-            groups[-1].append(cell)
+def line_groups(exact: FloatArray, points: FloatArray, n_ordered: int) -> list[list[int]]:
+    """Return the cells of each printed line of a column; ordered bins and levels come first.
+
+    ``n_ordered``: number of ordered bins, none for levels.
+    """
+    if n_ordered:
+        groups = [[1]]
+        for cell in range(2, n_ordered + 1):
+            if points[cell] == points[cell - 1]:
+                groups[-1].append(cell)
+            else:
+                groups.append([cell])
+    else:
+        of_value: dict[float, list[int]] = {}
+        for cell, value in enumerate(points[2:].tolist(), start=2):
+            of_value.setdefault(value, []).append(cell)
+        groups = list(of_value.values())
+    before: list[list[int]] = []
+    after: list[list[int]] = []
+    for cell in [0, *range(n_ordered + 1, len(points))] if n_ordered else [0, 1]:
+        every = (*groups, *before, *after)
+        group = next((group for group in every if exact[group[0]] == exact[cell]), None)
+        if group is not None:
+            group.append(cell)
+        elif n_ordered and cell:
+            after.append([cell])
         else:
-            groups.append([cell])
-    return groups
+            before.append([cell])
+    return [*before, *groups, *after]
 
 
-def _level_groups(points: FloatArray) -> list[list[int]]:
-    """Return missing, other, and groups of levels in the order of their first ones."""
-    groups: dict[float, list[int]] = {}
-    for cell, value in enumerate(points[2:].tolist(), start=2):
-        groups.setdefault(value, []).append(cell)
-    return [[0], [1], *groups.values()]
+def half_widths(
+    counts: FloatArray | None, steps: Sequence[CardRow], others: Sequence[CardRow]
+) -> FloatArray:
+    r"""Return half the width of the 95 % interval of the weight of evidence of each row.
+
+    .. math:: 1.96 \sqrt{\frac{1}{n^+ + 1/2} + \frac{1}{n^- + 1/2}}
+
+    Neighbouring ``steps``, which are ordered bins, are taken together until they have a tenth of
+    the training rows; the others are by themselves. NaN without rows or counts.
+    """
+    runs: list[list[CardRow]] = []
+    for row in steps:
+        if not runs or sum(other.share for other in runs[-1]) >= _RUN:
+            runs.append([])
+        runs[-1].append(row)
+    widths = []
+    for run in [*runs, *([row] for row in others)]:
+        width = float("nan")
+        if counts is not None and sum(row.rows for row in run) > 0:
+            cells = [cell for row in run for cell in row.cells]
+            negative, positive = counts[:, cells].sum(axis=1).tolist()
+            width = _QUANTILE * float(np.sqrt(1.0 / (negative + 0.5) + 1.0 / (positive + 0.5)))
+        widths += [width] * len(run)
+    return np.array(widths)
+
+
+def printed_points(points: FloatArray) -> FloatArray:
+    """Return points as they are printed, without minus zero, which would be another text."""
+    rounded: FloatArray = np.round(points, DECIMALS) + 0.0
+    return rounded
 
 
 # ── CrossTable: the points of a cross, with names for its rows and columns ────────────────────────
@@ -166,10 +219,8 @@ class CrossTable:
 
         `merged` has for each cell of either column its row or column in the points.
         """
-        merged = _with_joined(bins[0], merged[0]), _with_joined(bins[1], merged[1])
-        used = np.unique(merged[0]), np.unique(merged[1])
-        rows = _equal_runs(used[0], points[:, used[1]])
-        columns = _equal_runs(used[1], points[used[0]].T)
+        merged = bins[0].with_missing(merged[0]), bins[1].with_missing(merged[1])
+        rows, columns = cross_runs(merged, points)
         cells = tuple(_cells(merged[k], runs) for k, runs in enumerate((rows, columns)))
         labels = tuple(
             tuple(cells_label(b, c) for c in of) for b, of in zip(bins, cells, strict=True)
@@ -189,9 +240,12 @@ class CrossTable:
         return CrossTable(self.columns[::-1], self.bins[::-1], self.points.T, self.cells[::-1])
 
 
-def _with_joined(bins: Bins, merged: IntArray) -> IntArray:
-    """Return groups of cells in which missing values are where the bin is that they have joined."""
-    return np.concatenate([merged[[bins.missing_cell]], merged[1:]])
+def cross_runs(
+    merged: tuple[IntArray, IntArray], points: FloatArray
+) -> tuple[list[list[int]], list[list[int]]]:
+    """Return runs of neighbouring rows, and of columns, of points that are equal."""
+    used = np.unique(merged[0]), np.unique(merged[1])
+    return _equal_runs(used[0], points[:, used[1]]), _equal_runs(used[1], points[used[0]].T)
 
 
 def _equal_runs(used: IntArray, points: FloatArray) -> list[list[int]]:
@@ -245,32 +299,6 @@ class CardDocument:
     blocks: tuple[Block, ...]
     unused: str
 
-    @classmethod
-    def of(cls, card: Card) -> CardDocument:
-        """Round points as they are printed, merge bins whose points are then equal, and word it."""
-        whole = all(np.array_equal(part, np.round(part)) for part in card.blocks)
-        decimals = 0 if whole else DECIMALS
-        blocks, unused = [], []
-        for index in card.ranked_columns:
-            rows, bins = tuple(card.column_table(index, DECIMALS)), card.bins[index]
-            if not any(row.points for row in rows):
-                unused.append(bins.name)
-                continue
-            title = _title(bins.name, card.columns[index], decimals)
-            texts = tuple(_texts(row, decimals) for row in rows)
-            blocks.append(Block(title, HEADINGS, texts, rows, bins.n_ordered))
-        for table in card.cross_tables(DECIMALS):
-            tall = table if table.points.shape[0] >= table.points.shape[1] else table.transposed()
-            header = (f"{tall.columns[0]} / {tall.columns[1]}", *tall.bins[1])
-            texts = tuple(
-                (name, *(points_text(p, decimals) for p in row))
-                for name, row in zip(tall.bins[0], tall.points.tolist(), strict=True)
-            )
-            title = _title(table.name, table.points, decimals)
-            blocks.append(Block(title, header, texts, cross=tall))
-        zero = f"{points_text(0.0, decimals)} points in every bin: {', '.join(unused)}"
-        return cls(_headline(card, decimals), tuple(blocks), zero if unused else "")
-
 
 def points_text(points: float, decimals: int) -> str:
     """Return points as text, never as minus zero."""
@@ -289,7 +317,8 @@ def share_text(share: float) -> str:
     return "-" if np.isnan(share) else f"{100 * share:.1f} %"
 
 
-def _texts(row: CardRow, decimals: int) -> tuple[str, ...]:
+def row_texts(row: CardRow, decimals: int) -> tuple[str, ...]:
+    """Return the texts of a row of a column, in the order of `HEADINGS`."""
     return (
         row.bin,
         points_text(row.points, decimals),
@@ -300,15 +329,8 @@ def _texts(row: CardRow, decimals: int) -> tuple[str, ...]:
     )
 
 
-def _headline(card: Card, decimals: int) -> str:
-    base = points_text(card.intercept, decimals if card.intercept.is_integer() else DECIMALS)
-    cutoff = points_text(card.cutoff, 0 if float(card.cutoff).is_integer() else DECIMALS)
-    side = "above" if card.higher_is_positive else "below"
-    label = "positive" if card.label is None else repr(card.label)
-    return f"base points {base}; predicted {label} {side} a cutoff of {cutoff} points in all"
-
-
-def _title(name: str, points: FloatArray, decimals: int) -> str:
+def points_range(name: str, points: FloatArray, decimals: int) -> str:
+    """Return the title of a column or cross: its name, and its least and greatest points."""
     low, high = (points_text(float(end), decimals) for end in (points.min(), points.max()))
     return f"{name}: points from {low} to {high}"
 

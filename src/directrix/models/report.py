@@ -116,13 +116,36 @@ def half_width(values: FloatArray) -> float:
     return quantile * float(values.std(ddof=1)) * factor
 
 
+class CardSize(NamedTuple):
+    """How long a compact card is, and what the full card would be better by.
+
+    `lines` and `full_lines` are printed points of both cards; `gap` is above zero if the compact
+    card is better.
+    """
+
+    lines: int
+    full_lines: int
+    gap: Gap
+
+    def __str__(self) -> str:
+        ahead = -self.gap.mean
+        ends = ""
+        if not np.isnan(self.gap.low):
+            ends = f" ({-self.gap.high + 0.0:+.4f} to {-self.gap.low + 0.0:+.4f})"
+        word = "ahead" if ahead >= 0 else "behind"
+        return (
+            f"this card has {self.lines} lines; the full card of {self.full_lines} lines is {word} "
+            f"by {abs(ahead):.4f}{ends}"
+        )
+
+
 # ── DirectReport: the candidates that were tried, which was chosen and why ────────────────────────
 
 #: What the best choice is compared with, unless a report says otherwise.
 BASELINE = "logistic regression"
 _SHOWN = 10
 #: What a report calls a model without bins.
-STRAIGHT = "logistic regression without bins"
+UNBINNED_BASELINE = "logistic regression without bins"
 _UNROUNDED = "the card before it was rounded"
 
 
@@ -184,13 +207,13 @@ class DirectReport:
     why : str
     expected : Estimate
         The metric of the choice on new rows.
-    gap : Gap
-        To logistic regression.
+    gap : Gap, optional
+        To logistic regression; None for a model that was compared with no other.
     skipped : tuple of str
         Steps of the search for which the time budget left no time, or that a callback stopped.
     baseline : str
         What the gap is to: the candidates of complexity zero.
-    straight : Gap, optional
+    unbinned_baseline : Gap, optional
         Of a card: the gap to logistic regression on columns that are not cut into bins, both at
         their best thresholds on held-out rows.
     directions : tuple of DirectionEffect
@@ -208,6 +231,8 @@ class DirectReport:
         What the rates are weighted by, such as "sample_weight"; empty if every row counts the same.
     chance : float
         What scores that know nothing of the label reach (`Metric.chance`); NaN if not known.
+    size : CardSize, optional
+        Of a compact card: its lines, those of the full card, and the gap between both.
     """
 
     metric: Metric
@@ -216,10 +241,10 @@ class DirectReport:
     chosen: str
     why: str
     expected: Estimate
-    gap: Gap
+    gap: Gap | None
     skipped: tuple[str, ...] = ()
     baseline: str = BASELINE
-    straight: Gap | None = None
+    unbinned_baseline: Gap | None = None
     directions: tuple[DirectionEffect, ...] = ()
     rounding: Gap | None = None
     caught: str = ""
@@ -227,6 +252,7 @@ class DirectReport:
     ties: TiesSplit | None = None
     weighted_by: str = ""
     chance: float = float("nan")
+    size: CardSize | None = None
 
     @classmethod
     def of(
@@ -302,20 +328,31 @@ class DirectReport:
     def _gaps(self) -> list[tuple[str, Gap]]:
         if np.isnan(self.expected.value):  # differences on the rows that were fitted say nothing
             return []
-        gaps = [(self.baseline, self.gap), (STRAIGHT, self.straight), (_UNROUNDED, self.rounding)]
+        gaps = [
+            (self.baseline, self.gap),
+            (UNBINNED_BASELINE, self.unbinned_baseline),
+            (_UNROUNDED, self.rounding),
+        ]
         return [(name, gap) for name, gap in gaps if gap is not None]
 
     @property
     def comparisons(self) -> list[str]:
         """How the choice compares with simpler models, one line each; above zero is better."""
+        size = [] if self.size is None else [str(self.size)]
         ties = [] if self.ties is None else [self.ties.text(self.metric.label)]
-        return [*(gap.text(name) for name, gap in self._gaps), *ties]
+        return [*size, *(gap.text(name) for name, gap in self._gaps), *ties]
 
     @property
     def _suspects_text(self) -> str:
         columns = ", ".join(map(repr, self.suspects))
         verb, was = ("tells", "was it") if len(self.suspects) == 1 else ("each tell", "were they")
         return f"{columns} {verb} the label alone: {was} known before the label?"
+
+    @property
+    def _choice_text(self) -> str:
+        if self.gap is None:  # there was nothing to choose from
+            return f"on {self.rows}: {self.why}"
+        return f"chosen of {len(self.tried)} candidates on {self.rows}: {self.why}"
 
     @property
     def _skipped_text(self) -> str:
@@ -338,7 +375,7 @@ class DirectReport:
             *([self.verdict] if self.verdict else []),
             f"{self.metric.label}: {self.chosen}",
             *([self.caught] if self.caught else []),
-            f"chosen of {len(self.tried)} candidates on {self.rows}: {self.why}",
+            self._choice_text,
             self.expected_text,
             *([f"rates are weighted by {self.weighted_by}"] if self.weighted_by else []),
             *self.comparisons,
@@ -349,6 +386,8 @@ class DirectReport:
         return "\n".join(lines)
 
     def __str__(self) -> str:
+        if self.gap is None:
+            return self.summary()
         width = max(len(tried.name) for tried in self._shown)
         header = f"{'candidate':<{width + 2}}{'metric':>9}  standard error over folds"
         lines = [self.summary(), "", header]
@@ -369,7 +408,7 @@ class DirectReport:
         )
         said = [
             *([f"it {self.caught}"] if self.caught else []),
-            f"chosen of {len(self.tried)} candidates on {self.rows}: {self.why}",
+            self._choice_text,
             self.expected_text,
             *([f"rates are weighted by {self.weighted_by}"] if self.weighted_by else []),
             *self.comparisons,

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.special import betaincinv, chdtrc, fdtrc
 
-from directrix.metrics.curve import Curve, precision_of
-from directrix.models.intervals import Sizes
-from directrix.models.operating_point import OnRows
+from directrix.metrics.base import Curve, precision_of
+from directrix.models.operating_point import EffectiveCounts, OnRows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,12 +43,12 @@ _LONGEST = 0.95
 class DayEffects(NamedTuple):
     """Variance between days, in units of that of one row, and how it is known.
 
-    ``excess``: the mean of a day of n rows has 1 + n times it the variance that independent rows
-    have, about the mean of the reference. ``autocorrelation``: of the effects of two days in a row;
-    zero if days are independent or too few to tell. ``days``: number of independent days that would
-    tell as much; infinite without effects. ``spread``: variance of chi-squared per degree of
-    freedom among reference days of mean one; 2 over the degrees of freedom if effects are alike in
-    all directions.
+    The mean of a day of n rows has 1 + n ``excess`` times the variance that independent rows have,
+    about the mean of the reference. ``autocorrelation`` is that of the effects of two days in a
+    row; zero if days are independent or too few to tell. ``days`` is the number of independent days
+    that would tell as much; infinite without effects. ``spread`` is the variance of chi-squared per
+    degree of freedom among reference days of mean one; 2 over the degrees of freedom if effects are
+    alike in all directions.
     """
 
     excess: float = 0.0
@@ -60,7 +59,7 @@ class DayEffects(NamedTuple):
     def p_value(self, statistic: float, freedom: int, n_rows: float) -> float:
         """Return the probability of a chi-squared that has been divided by the dispersion.
 
-        ``n_rows``: rows of the day.
+        ``n_rows`` is the number of rows of the day.
         """
         if not freedom:
             return 1.0
@@ -79,9 +78,9 @@ def effects_of_days(
 ) -> DayEffects:
     """Return the effects that reference days show.
 
-    ``ratios``: chi-squared of each day over its degrees of freedom: one if days differ by chance
-    only. ``n_rows``: rows of each day. ``residuals``: what no share of positives explains of each
-    day, in order, in standard errors.
+    ``ratios`` are the chi-squared of each day over its degrees of freedom: one if days differ by
+    chance only. ``n_rows`` are the numbers of rows of the days. ``residuals`` are what no share of
+    positives explains of each day, in order, in standard errors.
     """
     ratio, rows = np.asarray(ratios, dtype=np.float64), np.asarray(n_rows, dtype=np.float64)
     # Sums, not a mean of ratios: chi-squared of a day of few rows is as noisy as any other.
@@ -126,10 +125,10 @@ def _autocorrelation(residuals: Sequence[FloatArray]) -> float:
 class PromiseCheck(NamedTuple):
     """A rate or metric that a model promised, and what it was on labelled rows.
 
-    ``promised``: expected on new rows when the model was fitted; NaN if it promised nothing.
-    ``promised_low``, ``promised_high``: interval of the promise. ``low``, ``high``: 95 % interval
-    of what was realised: exact for rates (Clopper and Pearson 1934). ``kept``: False if the whole
-    interval is worse than the whole interval of the promise.
+    ``promised`` is what was expected on new rows when the model was fitted; NaN if it promised
+    nothing. ``promised_low`` and ``promised_high`` are the interval of the promise. ``low`` and
+    ``high`` are the 95 % interval of what was realised, exact for rates (Clopper and Pearson 1934).
+    ``kept`` is False if the whole interval is worse than the whole interval of the promise.
     """
 
     name: str
@@ -149,8 +148,8 @@ def check_promises(
 
     Rates are those of all rows together, and so is a ranking metric: it is not averaged over days.
 
-    ``scores``: labelled, in favour of the positive label. ``threshold``: rows with scores above it
-    are predicted positive.
+    ``scores`` are labelled, and in favour of the positive label. Rows with scores above
+    ``threshold`` are predicted positive.
     """
     negative, positive = scores.weight.tolist()
     n_negative, n_positive = effective_rows(scores)
@@ -196,13 +195,15 @@ def on_rows_above(scores: ScoreHistogram, threshold: float) -> OnRows:
     """Return the rates of labelled scores at a threshold, above which rows are positive."""
     curve = Curve.of_histogram(scores)
     n_negative, n_positive = effective_rows(scores)
-    return OnRows(curve, int((curve.levels > threshold).sum()), Sizes(n_positive, n_negative))
+    return OnRows(
+        curve, int((curve.levels > threshold).sum()), EffectiveCounts(n_positive, n_negative)
+    )
 
 
 def exact_interval(share: float, n: float, level: float = 0.95) -> tuple[float, float]:
     """Return the interval of Clopper and Pearson for a share of n rows.
 
-    ``n``: effective number of rows, which need not be whole.
+    ``n`` is the effective number of rows, which need not be whole.
     """
     tail, hits = (1.0 - level) / 2.0, share * n
     low = float(betaincinv(hits, n - hits + 1.0, tail)) if hits > 0 else 0.0
@@ -229,7 +230,8 @@ UNCHANGED, PRIOR_SHIFT, DRIFT = "unchanged", "prior shift", "drift"
 class Prevalence(NamedTuple):
     """Share of positives among the rows of a day, if the classes have not changed.
 
-    ``share``, ``low``, ``high``: estimate and 95 % interval. ``reference``: share in the reference.
+    ``share``, ``low`` and ``high`` are the estimate and its 95 % interval. ``reference`` is the
+    share in the reference.
     """
 
     share: float
@@ -241,8 +243,8 @@ class Prevalence(NamedTuple):
 class Alerts(NamedTuple):
     """Rows above the threshold, and how many were to be expected.
 
-    ``expected``, ``low``, ``high``: at the estimated prevalence, if the classes have not changed,
-    with a 95 % interval. ``reference``: at the prevalence of the reference.
+    ``expected``, ``low`` and ``high`` are at the estimated prevalence, if the classes have not
+    changed, with a 95 % interval. ``reference`` is at the prevalence of the reference.
     """
 
     observed: float
@@ -255,8 +257,8 @@ class Alerts(NamedTuple):
 class ScoreStability(NamedTuple):
     """Population stability index of the scores.
 
-    ``noise``: level that it stays below in 19 of 20 days if nothing has changed. ``reading``: as in
-    `directrix.tables.stability`.
+    ``noise`` is the level that it stays below in 19 of 20 days if nothing has changed. ``reading``
+    is as in `directrix.tables.stability`.
     """
 
     psi: float
@@ -267,9 +269,9 @@ class ScoreStability(NamedTuple):
 class ColumnCheck(NamedTuple):
     """Change of a column.
 
-    ``psi``: stability index: of bins, or as if the column were normal. ``residual``: change of its
-    mean, or of the share of one of its bins, that no share of positives explains, in standard
-    errors.
+    ``psi`` is the stability index: of bins, or as if the column were normal. ``residual`` is the
+    change of its mean, or of the share of one of its bins, that no share of positives explains, in
+    standard errors.
     """
 
     column: str
@@ -282,7 +284,8 @@ class ColumnCheck(NamedTuple):
 class DriftTest(NamedTuple):
     """Test that only the share of positives has changed.
 
-    ``rows_of``: "scores" or "columns". ``statistic``: chi-squared. ``freedom``: degrees of freedom.
+    ``rows_of`` is "scores" or "columns". ``statistic`` is chi-squared. ``freedom`` are its degrees
+    of freedom.
     """
 
     rows_of: str

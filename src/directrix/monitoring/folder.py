@@ -77,7 +77,7 @@ class LocalFolder(Folder):
 
     The system releases the lock of a process that ends for whatever reason.
 
-    ``path``: created if it does not exist.
+    ``path`` is created if it does not exist.
     """
 
     def __init__(self, path: Path) -> None:
@@ -129,7 +129,7 @@ class RemoteFolder(Folder):
     There are no locks: writers of different keys do not disturb each other, but only one process
     may remove or compact days at a time.
 
-    ``storage_options``: passed to the file system.
+    ``storage_options`` are passed to the file system.
     """
 
     def __init__(self, address: str, storage_options: dict[str, Any]) -> None:
@@ -182,8 +182,7 @@ class RemoteFolder(Folder):
 def open_folder(address: Any, storage_options: dict[str, Any] | None) -> Folder:
     """Return the folder at a local path or an fsspec address.
 
-    ``address``: an fsspec address has a protocol, as in ``s3://``. ``storage_options``: for fsspec
-    only.
+    An fsspec ``address`` has a protocol, as in ``s3://``. ``storage_options`` are for fsspec only.
     """
     if isinstance(address, str) and "://" in address:
         return RemoteFolder(address, storage_options or {})

@@ -27,7 +27,12 @@ from directrix.monitoring.day_check import (
 )
 from directrix.monitoring.day_summaries import DaySummaries, require_scores_of
 from directrix.monitoring.store import as_day
-from directrix.monitoring.vectors import Comparison, compare_columns, compare_scores, labelled_pair
+from directrix.monitoring.vectors import (
+    DayComparison,
+    compare_columns,
+    compare_scores,
+    labelled_pair,
+)
 from directrix.rows.sums import tree_sum
 from directrix.tables import BinCounts, stability
 from directrix.tables.counts.stability import psi_reading, stability_index
@@ -232,7 +237,7 @@ class Monitor:
             self.effects if self._n_days >= FEWEST_DAYS else None,
         )
 
-    def _comparisons(self, day: DaySummaries) -> dict[str, Comparison]:
+    def _comparisons(self, day: DaySummaries) -> dict[str, DayComparison]:
         comparisons = {"scores": compare_scores(day.scores, self.scores, self.threshold)}
         if day.columns is not None and self.columns is not None:
             columns = compare_columns(day.columns, self.columns)
@@ -240,7 +245,7 @@ class Monitor:
                 comparisons["columns"] = columns
         return comparisons
 
-    def _fit(self, name: str, comparison: Comparison) -> MixtureFit:
+    def _fit(self, name: str, comparison: DayComparison) -> MixtureFit:
         dispersion, of_share = (
             1.0 + comparison.n_rows * self.effects[which].excess for which in (name, "share")
         )
@@ -294,7 +299,7 @@ class Monitor:
         return ScoreStability(psi, noise, reading)
 
     def _column_checks(
-        self, day: DaySummaries, comparisons: dict[str, Comparison], fits: dict[str, Any]
+        self, day: DaySummaries, comparisons: dict[str, DayComparison], fits: dict[str, Any]
     ) -> tuple[ColumnCheck, ...]:
         if "columns" not in comparisons:
             return ()
@@ -321,8 +326,8 @@ def _count_interval(share: float, error: float, total: float) -> tuple[float, fl
 
     A normal interval would be too short above if only few rows are expected.
 
-    ``share``: expected share of the rows. ``error``: standard error of the observed share.
-    ``total``: number of rows.
+    ``share`` is the expected share of the rows. ``error`` is the standard error of the observed
+    share. ``total`` is the number of rows.
     """
     if not (0 < share < 1 and error > 0):
         return total * share, total * share

@@ -34,7 +34,7 @@ _STREAM = re.compile(r"[a-z0-9][a-z0-9_.-]{0,62}")
 class Change:
     """A summary that is added to a stream of a day, or subtracted from it.
 
-    ``sign``: 1 or −1. ``digest``: hash of the summary.
+    ``sign`` is 1 or −1. ``digest`` is the hash of the summary.
     """
 
     stream: str
@@ -49,10 +49,10 @@ class Record:
     The file name of a record holds the day, a hash of its key and a hash of its changes, so that
     these never change under its name.
 
-    ``day``: ISO date. ``key``: identity of the step: a step that is repeated with the same key and
-    changes counts once. ``replaces``: names of records that no longer count. ``keys``: hashes of
-    the changes by the keys of replaced records, so that a step which is repeated after compaction
-    still counts once. ``note``: reason, for the audit trail.
+    ``day`` is an ISO date. ``key`` is the identity of the step: a step that is repeated with the
+    same key and changes counts once. ``replaces`` are the names of records that no longer count.
+    ``keys`` are the hashes of the changes by the keys of replaced records, so that a step which is
+    repeated after compaction still counts once. ``note`` is the reason, for the audit trail.
     """
 
     day: str
@@ -127,7 +127,7 @@ def checked_stream(stream: str) -> str:
 def parse(name: str, content: bytes) -> Record:
     """Return the record in a file, after checking all of it.
 
-    ``name``: name of the file.
+    ``name`` is the name of the file.
     """
     try:
         record = _record(json.loads(content))
@@ -258,7 +258,7 @@ def stream_of(summary: Any) -> str:
 def load_summary(path: Path, change: Change) -> Any:
     """Return the summary in the file of a change, or raise StoreFileError.
 
-    ``change``: the summary must have its hash.
+    The summary must have the hash of ``change``.
     """
     try:
         header, arrays, _ = read_parts(path, "summary")

@@ -15,11 +15,15 @@ from directrix.classifiers import MomentClassifier, OperatingPoint, ScorecardCla
 from directrix.classifiers.evaluation import BEST_CUTOFF
 from directrix.classifiers.labels import positive_of
 from directrix.classifiers.threshold_classifier import ThresholdClassifier
-from directrix.metrics.curve import Curve, precision_of
+from directrix.metrics.base import Curve, precision_of
 from directrix.metrics.table import resolve
-from directrix.models.calibration import calibration_from_scores
-from directrix.models.intervals import Rates, Sizes
-from directrix.models.operating_point import OnRows, predicted_rates
+from directrix.models.operating_point import (
+    EffectiveCounts,
+    OnRows,
+    Rates,
+    calibration_from_scores,
+    predicted_rates,
+)
 from directrix.models.report import Gap
 from directrix.moments import Moments, ScoreHistogram
 from directrix.moments.projection import ScoreMoments, project
@@ -32,8 +36,7 @@ from directrix.tables import BinCounts, DifferentBinsError
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
     from directrix.metrics.base import Metric
-    from directrix.models.calibration import Calibration
-    from directrix.models.intervals import Intervals
+    from directrix.models.operating_point import Calibration, Intervals
     from directrix.moments import ScoreHistogram
 
 # ── Another threshold for a model, from labelled scores and for another prevalence ────────────────
@@ -153,7 +156,7 @@ def retune(
     )
     calibration = _calibration(total, by, curve)
     if positive_of(model) != model.classes_.tolist()[-1]:
-        calibration = calibration.turned()
+        calibration = calibration.sign_flipped()
     prior = curve.prior
     alerts = [prior * rates.tpr + (1.0 - prior) * rates.fpr for rates in (old, new)]
     return Retuning(model.with_threshold(retuned, calibration), prior, old, new, *alerts)
@@ -196,7 +199,7 @@ def _held_out_days(
     curve = _at_prevalence(Curve.of_histogram(total), prevalence)
     index = int(np.argmin(np.abs(curve.fpr - fpr)))
     n_neg, n_pos = effective_rows(total)
-    intervals = OnRows(curve, index, Sizes(n_pos, n_neg)).intervals(metric)
+    intervals = OnRows(curve, index, EffectiveCounts(n_pos, n_neg)).intervals(metric)
     return _rates(metric, (tpr, fpr), curve.prior), intervals
 
 
@@ -301,9 +304,9 @@ _PRINTED = 8
 class Change(NamedTuple):
     """A coefficient, or the points of a column, before and after.
 
-    ``before``, ``after``: coefficients times the standard deviation of the feature, in units of the
-    standard deviation of the scores; for a card, the range of the points of the column in such
-    units.
+    ``before`` and ``after`` are coefficients times the standard deviation of the feature, in units
+    of the standard deviation of the scores; for a card, the range of the points of the column in
+    such units.
     """
 
     name: str

@@ -42,7 +42,7 @@ def is_span(days: Any) -> bool:
 def expired(days: list[date], keep_days: int | None) -> list[date]:
     """Return the days that are too old.
 
-    ``days``: in order.
+    ``days`` are in order.
     """
     if keep_days is None:
         return []
@@ -52,7 +52,7 @@ def expired(days: list[date], keep_days: int | None) -> list[date]:
 def require_other_days_kept(day: date, days: list[date], keep_days: int | None) -> None:
     """Raise ValueError for a day that is mistyped, it seems, and would remove all others.
 
-    ``day``: to be added. ``days``: of the store, in order.
+    ``day`` is to be added. ``days`` are those of the store, in order.
     """
     if keep_days is None or not days:
         return

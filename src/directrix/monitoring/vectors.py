@@ -22,11 +22,11 @@ _COLUMN_GROUPS = 5
 _SCORE_CELLS = 16
 
 
-class Comparison(NamedTuple):
+class DayComparison(NamedTuple):
     """Means of a vector over the rows of a day, and in both classes of the reference rows.
 
-    ``names``: column of each component. ``n_rows``: effective number of rows of the day.
-    ``combination``: components that add up to the share of alerts.
+    ``names`` has the column of each component. ``n_rows`` is the effective number of rows of the
+    day. ``combination`` has the components that add up to the share of alerts.
     """
 
     names: tuple[str, ...]
@@ -51,11 +51,11 @@ class Comparison(NamedTuple):
         return chi_squared(self.mean, self.n_rows, self.reference, share)
 
 
-def compare_columns(day: Moments | BinCounts, reference: Moments | BinCounts) -> Comparison:
+def compare_columns(day: Moments | BinCounts, reference: Moments | BinCounts) -> DayComparison:
     """Compare the columns of a day with those of the reference.
 
-    ``day``: its labels do not matter. ``reference``: of two classes, the positive one last; of the
-    same type and columns as the day.
+    The labels of ``day`` do not matter. ``reference`` has two classes, the positive one last, and
+    the type and columns of the day.
     """
     if isinstance(day, Moments) and isinstance(reference, Moments):
         return _compare_moments(day.unlabelled(), reference)
@@ -66,7 +66,7 @@ def compare_columns(day: Moments | BinCounts, reference: Moments | BinCounts) ->
     raise TypeError(msg)
 
 
-def _compare_moments(day: Moments, reference: Moments) -> Comparison:
+def _compare_moments(day: Moments, reference: Moments) -> DayComparison:
     if day.n_features != reference.n_features:
         msg = f"the day has {day.n_features} features and the reference {reference.n_features}"
         raise ValueError(msg)
@@ -84,7 +84,7 @@ def _compare_moments(day: Moments, reference: Moments) -> Comparison:
     # Differences of means keep their digits if the means are far from zero.
     center = groups[0]
     means = [_gap(center, group) for group in groups]
-    return Comparison(
+    return DayComparison(
         names,
         _gap(center, rows),
         rows.effective_count,
@@ -101,7 +101,7 @@ def _gap(center: ClassMoments, group: ClassMoments) -> FloatArray:
     return gap
 
 
-def _compare_counts(day: BinCounts, reference: BinCounts) -> Comparison:
+def _compare_counts(day: BinCounts, reference: BinCounts) -> DayComparison:
     negative, positive = (reference.class_moments(label) for label in reference.classes.tolist())
     rows = day.class_moments()
     n_rows = _effective(day, 0)
@@ -116,7 +116,7 @@ def _compare_counts(day: BinCounts, reference: BinCounts) -> Comparison:
         covariances.append(second - np.multiply.outer(mean, mean))
     sizes = [_effective(reference, k) for k in range(2)]
     reference_means = ClassMeans(np.stack(means), np.stack(covariances), np.array(sizes))
-    return Comparison(names, matrix @ rows.mean, n_rows, reference_means)
+    return DayComparison(names, matrix @ rows.mean, n_rows, reference_means)
 
 
 def _effective(counts: BinCounts, k: int) -> float:
@@ -168,11 +168,11 @@ def _neighbours(cells: list[int], expected: FloatArray, fewest: float) -> list[l
 
 def compare_scores(
     day: ScoreHistogram, reference: ScoreHistogram, threshold: float = 0.0
-) -> Comparison:
+) -> DayComparison:
     """Compare the scores of a day with those of the reference, in cells that a threshold divides.
 
-    ``day``: its labels do not matter. ``reference``: of the same model and bins, of two classes.
-    ``threshold``: rows with scores above it are alerts.
+    The labels of ``day`` do not matter. ``reference`` is of the same model and bins, and of two
+    classes. Rows with scores above ``threshold`` are alerts.
     """
     same = (day.center, day.scale, day.model) == (
         reference.center,
@@ -191,7 +191,7 @@ def compare_scores(
     covariances = [np.diag(mean) - np.multiply.outer(mean, mean) for mean in means]
     sizes = weight**2 / reference.weight_sq
     mean = np.add.reduceat(rows.counts[0] / total, cells)
-    return Comparison(
+    return DayComparison(
         tuple(f"{reference.edges[cell]:.4g}" for cell in cells.tolist()),
         mean,
         n_rows,

@@ -9,8 +9,8 @@ from directrix.risks.base import Risk as Risk
 from directrix.risks.base import vertex as vertex
 
 if TYPE_CHECKING:  # precise types; at run time the files of the room are discovered
-    from directrix.risks.confusion import CostRisk as CostRisk
-    from directrix.risks.confusion import MetricRisk as MetricRisk
+    from directrix.risks.base import CostRisk as CostRisk
+    from directrix.risks.base import MetricRisk as MetricRisk
     from directrix.risks.operating_point import AlarmAtRecall as AlarmAtRecall
     from directrix.risks.operating_point import ImprecisionAtQuota as ImprecisionAtQuota
     from directrix.risks.operating_point import ImprecisionAtRecall as ImprecisionAtRecall

@@ -12,8 +12,7 @@ from scipy.special import erfcx, expit, log_ndtr, logit, ndtr, ndtri
 from directrix._normal import cdf, z_value
 from directrix._typing import FloatArray
 from directrix.moments.projection import Partials, ScoreMoments
-from directrix.risks.base import Risk, chained, share_above
-from directrix.risks.confusion import CostRisk
+from directrix.risks.base import CostRisk, Risk, chained, share_above
 from directrix.risks.curvature import (
     OF_DIFFERENCES,
     OF_NEGATIVE_SPREAD,

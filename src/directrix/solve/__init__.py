@@ -25,9 +25,16 @@ Public names
     Starting point from the class means; a callback that limits the iterations.
 """
 
-from directrix.solve.batched_lbfgs import BatchSolution, batched_lbfgs
 from directrix.solve.hinge_newton import hinge_newton
-from directrix.solve.lbfgs import lbfgs, stop_after
+from directrix.solve.lbfgs import (
+    BatchSolution,
+    Callback,
+    Objective,
+    Solution,
+    batched_lbfgs,
+    lbfgs,
+    stop_after,
+)
 from directrix.solve.papers.bundle import bundle
 from directrix.solve.papers.cccp import cccp
 from directrix.solve.papers.continuation import Tuned, sharpness_levels, sla, slam
@@ -35,7 +42,6 @@ from directrix.solve.papers.descent import descent, nesterov, newton_cg, part_of
 from directrix.solve.papers.hitting_set import Certificate, zero_one_lower_bound
 from directrix.solve.papers.vertex import vertex_search
 from directrix.solve.signed_quadratic import signed_quadratic
-from directrix.solve.solution import Callback, Objective, Solution
 
 __all__ = [
     "BatchSolution",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from directrix.solve.solution import Callback, Path, Solution, warn_not_converged
+from directrix.solve.lbfgs import Callback, Path, Solution, warn_not_converged
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 from scipy.optimize import nnls
 
-from directrix.solve.batched_lbfgs import batched_lbfgs
+from directrix.solve.lbfgs import batched_lbfgs
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray

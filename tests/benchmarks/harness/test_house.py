@@ -8,8 +8,8 @@ def test_circles_are_found_and_chains_are_none():
     assert circles(graph | {"c": set()}) == []
 
 
-def test_nothing_imports_in_circles_at_run_time():
-    assert circles(imports(types=False)) == []
+def test_nothing_imports_in_circles_nor_do_annotations():
+    assert circles(imports(types=True)) == []
 
 
 def test_files_that_a_call_enters_are_counted():

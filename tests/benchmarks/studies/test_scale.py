@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip("pyarrow", reason="the Spark engine needs it")
 
 from benchmarks.studies.scale import cards, cluster, partials, survey_job
-from directrix.engines.block import unpacked
+from directrix.engines.column_roles import unpacked
 from directrix.rows.sums import tree_sum
 
 

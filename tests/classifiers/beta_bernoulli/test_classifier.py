@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from directrix import BetaBernoulliClassifier
-from directrix.fitting.standardization import Standardization
+from directrix.fitting.training_rows import Standardization
 from directrix.losses import ZeroOne
 from directrix.losses.beta_bernoulli import BetaBernoulli
 
@@ -43,6 +43,17 @@ def test_plateaus_bound_the_probability_of_the_positive_label(positive):
     model = BetaBernoulliClassifier(positive=positive, plateaus=(0.05, 0.7), alpha=0.01)
     probability = model.fit(X, y).predict_proba(100.0 * X)[:, int(positive)]
     assert (probability.min(), probability.max()) == pytest.approx((0.05, 0.75), abs=1e-6)
+
+
+def test_a_line_knows_the_scales_of_its_features_and_an_expansion_has_none():
+    X, y = rows()
+    X[:, 2] *= 30.0
+    line, expansion = (
+        BetaBernoulliClassifier(kernel=kernel, alpha=1.0, plateaus=(0.02, 0.95)).fit(X, y)
+        for kernel in (None, "rbf")
+    )
+    np.testing.assert_allclose(line.feature_scales_, X.std(axis=0), rtol=1e-12)
+    assert not hasattr(expansion, "feature_scales_")
 
 
 class TestLinear:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from directrix import BetaBernoulliClassifier
-from directrix.classifiers.state import Facts
+from directrix.classifiers.state import ModelMetadata
 from directrix.exceptions import StateError
 from directrix.losses import Logistic
 
@@ -19,7 +19,7 @@ def state(request):
 
 
 def refused(state, words, **facts):
-    changed = replace(state, facts=Facts(state.facts | facts))
+    changed = replace(state, facts=ModelMetadata(state.facts | facts))
     with pytest.raises(StateError, match=words):
         BetaBernoulliClassifier.from_state(changed)
 
@@ -35,14 +35,20 @@ def test_facts_are_checked(state):
     refused(state, "no plateaus", loss=Logistic())
     refused(state, "shift", shift=np.inf)
     refused(state, "held-out", held_out={1: 0.5})
-    refused(state, "held-out", held_out=Facts())
-    refused(state, "prior", prior=Facts(share=0.5))
-    refused(state, "a kernel that this version does not know", kernel=Facts(name="x", params={}))
+    refused(state, "held-out", held_out=ModelMetadata())
+    refused(state, "prior", prior=ModelMetadata(share=0.5))
+    refused(
+        state, "a kernel that this version does not know", kernel=ModelMetadata(name="x", params={})
+    )
     refused(state, "a kernel that this version does not know", kernel=np.ones(2))
 
 
 def test_the_kernel_goes_with_the_arrays(state):
-    other = Facts(name="linear", params=Facts()) if state.facts["kernel"] is None else None
+    other = (
+        ModelMetadata(name="linear", params=ModelMetadata())
+        if state.facts["kernel"] is None
+        else None
+    )
     refused(state, "its kernel does not match its arrays", kernel=other)
 
 

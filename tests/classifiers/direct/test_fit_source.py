@@ -53,6 +53,24 @@ def test_it_is_about_as_good_as_a_fit_to_rows_in_memory(fitted, figure):
     assert values[0] > values[1] - 0.03
 
 
+def test_class_weights_count_in_the_sample_as_weights_of_the_rows_do(monkeypatch):
+    rows, searched, compare = frame(), [], NumberSource.sample_candidates
+
+    def watched(design, metric, sample):
+        searched.append(sample)
+        return compare(design, metric, sample)
+
+    monkeypatch.setattr(NumberSource, "sample_candidates", watched)
+    rows = rows.assign(w=np.where(rows["y"] == "yes", 6.0, 1.0))
+    options = {"target": "y", "features": FEATURES, "fold": HashFolds(5, key="id")}
+    DirectClassifier("error", class_weight={"yes": 6.0}).fit_source(rows, **options)
+    DirectClassifier("error").fit_source(rows, weight="w", **options)
+    by_class, by_row = searched
+    np.testing.assert_array_equal(by_class.X, by_row.X)
+    np.testing.assert_allclose(by_class.weight, by_row.weight, rtol=1e-12)
+    assert by_class.weight[by_class.positive].min() > 5.0 * by_class.weight.min()
+
+
 def test_it_knows_names_classes_and_what_it_did(fitted):
     assert fitted.classes_.tolist() == ["no", "yes"]
     assert fitted.feature_names_in_.tolist() == FEATURES

@@ -10,7 +10,7 @@ from directrix.classifiers.evaluation import (
     measure_multiclass,
 )
 from directrix.metrics import AUC, Error, FBeta, PartialAUC, RecallAtFPR
-from directrix.metrics.curve import Curve
+from directrix.metrics.base import Curve
 
 
 def scored_rows(n=500, *, weighted=False):

@@ -8,7 +8,7 @@ from directrix import BetaBernoulliClassifier, MomentClassifier
 from directrix.classifiers.evaluation import score_histogram
 from directrix.classifiers.scoring import ScoringFormula
 from directrix.metrics import RecallAtFPR
-from directrix.metrics.curve import Curve
+from directrix.metrics.base import Curve
 from directrix.metrics.table import resolve
 from directrix.moments import ScoreHistogram
 

@@ -9,7 +9,7 @@ from threadpoolctl import ThreadpoolController
 import directrix.classifiers
 from directrix import BetaBernoulliClassifier, DirectClassifier, MomentClassifier
 from directrix.classifiers.base import LinearClassifier
-from directrix.fitting.blas_threads import FITS, SingleBlasThread, single_blas_thread
+from directrix.fitting.progress import FITS, SingleBlasThread, single_blas_thread
 
 CLASSIFIERS = [
     each

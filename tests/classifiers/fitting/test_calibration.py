@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from directrix.fitting.finalize import _calibrated
 from directrix.fitting.training_rows import TrainingRows
 from directrix.frontier.compare import FIRST_ROWS
-from directrix.models.calibration import (
+from directrix.models.operating_point import (
     Calibration,
     calibration_from_moments,
     calibration_from_scores,

@@ -3,7 +3,7 @@ import pytest
 from sklearn.utils.class_weight import compute_class_weight
 
 from directrix import Moments
-from directrix.fitting.class_weights import class_factors, reweighted
+from directrix.fitting.training_rows import class_factors, reweighted
 
 
 def rows(labels=(0, 1)):

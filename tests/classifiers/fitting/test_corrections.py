@@ -5,7 +5,7 @@ from directrix import DirectClassifier
 from directrix.designs.sources import NumberSource
 from directrix.engines import HashFolds
 from directrix.engines.base import run
-from directrix.engines.plan import Plan
+from directrix.engines.column_roles import ColumnRoles
 from directrix.engines.tasks import ModelSlopes, NumberFeatures, Score
 from directrix.fitting.fit_source import LossSlopes
 from directrix.losses import BetaBernoulli, Logistic
@@ -33,7 +33,7 @@ def test_gradients_in_blocks_are_those_of_the_objective_in_memory(without):
     chunks = [(X[part], y[part], weight[part], fold[part]) for part in np.split(np.arange(N), 5)]
     slopes = [ModelSlopes(LossSlopes(lines, losses, factors, without))]
     task = Score(NumberFeatures(D), positive=True, slopes=slopes)
-    (sums,) = run(chunks, Plan.of(target=None), task, progress=False).gradients
+    (sums,) = run(chunks, ColumnRoles.of(target=None), task, progress=False).gradients
     kept = ~np.isin(fold, without)
     for k, loss in enumerate(losses):
         effective = weight[kept] * factors[k, y[kept].astype(int)]

@@ -21,7 +21,7 @@ from directrix.metrics import (
     RecallAtFPR,
     RecallAtPrecision,
 )
-from directrix.metrics.curve import Curve
+from directrix.metrics.base import Curve
 from directrix.metrics.limit import Limit
 
 pytestmark = pytest.mark.filterwarnings("ignore:nothing beat logistic:UserWarning")

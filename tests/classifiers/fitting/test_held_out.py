@@ -4,7 +4,7 @@ from directrix.fitting.finalize import HeldOut
 from directrix.fitting.histogram_choice import select_from_histograms
 from directrix.fitting.training_rows import TrainingRows
 from directrix.metrics import FBeta
-from directrix.metrics.curve import Curve
+from directrix.metrics.base import Curve
 
 
 def training_rows(n=2000, *, folds=True):

@@ -20,21 +20,23 @@ from directrix.metrics import (
     RecallAtFPR,
 )
 from directrix.metrics.at_threshold import ThresholdMetric
-from directrix.metrics.curve import Curve
+from directrix.metrics.base import Curve
 from directrix.metrics.table import TABLE
-from directrix.models.intervals import (
+from directrix.models.operating_point import (
+    EffectiveCounts,
     Intervals,
+    OnRows,
+    OperatingPoint,
     Rates,
-    Sizes,
     effective_rows,
     intervals_of,
     on_logit_scale,
+    predicted_rates,
     ranking_variance,
     rates_of,
     slope_on_area,
     wilson,
 )
-from directrix.models.operating_point import OnRows, OperatingPoint, predicted_rates
 from directrix.moments.projection import ScoreMoments
 
 
@@ -47,7 +49,7 @@ def scored(n=1000, gap=1.5, seed=0, share=0.3):
 def on_rows(metric, positive, scores):
     curve = Curve.of(positive, scores)
     index = metric.best(curve).index
-    return OnRows(curve, index, Sizes(float(positive.sum()), float((~positive).sum())))
+    return OnRows(curve, index, EffectiveCounts(float(positive.sum()), float((~positive).sum())))
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95, 0.999])
@@ -129,7 +131,7 @@ def test_the_interval_covers_the_truth_nineteen_times_in_twenty(metric, truth, f
         scores = rng.normal(size=300) + 1.5 * positive
         curve = Curve.of(positive, scores)
         place = int((np.unique(scores) > 0.8).sum())  # a threshold that no row has chosen
-        sizes = Sizes(float(positive.sum()), float((~positive).sum()))
+        sizes = EffectiveCounts(float(positive.sum()), float((~positive).sum()))
         low, high = OnRows(curve, place, sizes).intervals(metric).metric
         covered += low <= truth <= high
     figure(f"operating point, {metric}: the 95 % interval covers {covered} of {times}")
@@ -155,7 +157,7 @@ CURVE = Curve.of(np.arange(300) < 90, np.random.default_rng(0).normal(size=300))
 def test_no_interval_is_of_no_width(case):
     metric, tpr, fpr = NARROW[case]
     rates = Rates(tpr, fpr, 1.0, float(metric.at_rates(tpr, fpr, 0.3)))
-    found = intervals_of(metric, rates, CURVE, Sizes(90.0, 210.0))
+    found = intervals_of(metric, rates, CURVE, EffectiveCounts(90.0, 210.0))
     for (low, high), value in zip(found, rates, strict=True):
         assert low < high
         assert low <= value <= high
@@ -164,7 +166,7 @@ def test_no_interval_is_of_no_width(case):
 def test_the_interval_of_the_error_of_one_class_for_all_is_that_of_the_share():
     # All rows are predicted negative: the error is the share of positives, which other rows change.
     rates = Rates(0.0, 0.0, 1.0, 0.3)
-    low, high = intervals_of(Error(), rates, CURVE, Sizes(90.0, 210.0)).metric
+    low, high = intervals_of(Error(), rates, CURVE, EffectiveCounts(90.0, 210.0)).metric
     expected = binomtest(90, 300).proportion_ci(method="wilson")
     assert (low, high) == pytest.approx((expected.low, expected.high), abs=0.006)
 
@@ -177,7 +179,7 @@ def test_the_variance_of_auc_is_delongs():
         positive = np.arange(150) < 50
         curve = Curve.of(positive, rng.normal(size=150) + positive)
         areas.append(AUC().best_value(curve))
-        variances.append(ranking_variance(curve, Sizes(50.0, 100.0), AUC()))
+        variances.append(ranking_variance(curve, EffectiveCounts(50.0, 100.0), AUC()))
     assert np.mean(variances) == pytest.approx(np.var(areas), rel=0.2)
 
 
@@ -188,7 +190,7 @@ def test_the_variance_of_partial_auc_is_that_of_samples():
         positive = np.arange(600) < 200
         curve = Curve.of(positive, rng.normal(size=600) + positive)
         areas.append(metric.best_value(curve))
-        variances.append(ranking_variance(curve, Sizes(200.0, 400.0), metric))
+        variances.append(ranking_variance(curve, EffectiveCounts(200.0, 400.0), metric))
     assert np.mean(variances) == pytest.approx(np.var(areas), rel=0.4)
 
 
@@ -323,7 +325,7 @@ def test_the_rate_that_a_limit_holds_may_be_higher_on_new_rows():
 
 
 def test_rates_that_were_corrected_count_as_fewer_rows():
-    sizes, shown = Sizes(100.0, 400.0), Rates(0.6, 0.2, 0.5, 0.7)
+    sizes, shown = EffectiveCounts(100.0, 400.0), Rates(0.6, 0.2, 0.5, 0.7)
     assert sizes.less_sure(shown, shown) == sizes
     # The variance of a recall of 0.5 in 100 rows is 0.05 squared: a correction by 0.1 adds four.
     corrected = sizes.less_sure(shown, Rates(0.5, 0.2, 0.5, 0.7))
@@ -337,6 +339,6 @@ def test_average_precision_rises_with_the_area_as_over_samples():
         curve = Curve.of(rng.random(500) < 0.3, rng.normal(size=500))
         areas.append(AUC().best_value(curve))
         values.append(AveragePrecision().best_value(curve))
-        slopes.append(slope_on_area(AveragePrecision(), curve, Sizes(150.0, 350.0)))
+        slopes.append(slope_on_area(AveragePrecision(), curve, EffectiveCounts(150.0, 350.0)))
     # Three standard errors of the slope of 300 samples.
     assert np.mean(slopes) == pytest.approx(np.polyfit(areas, values, 1)[0], abs=0.15)

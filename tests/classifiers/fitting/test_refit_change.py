@@ -4,7 +4,7 @@ import pytest
 from directrix.fitting.choice import RefitChange
 from directrix.fitting.training_rows import TrainingRows
 from directrix.metrics import AUC, BalancedError
-from directrix.models.intervals import Rates
+from directrix.models.operating_point import Rates
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])

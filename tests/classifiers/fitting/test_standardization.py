@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 from sklearn.preprocessing import StandardScaler
 
-from directrix.fitting.standardization import Standardization
+from directrix.fitting.training_rows import Standardization
 
 
 def rows(seed=0):

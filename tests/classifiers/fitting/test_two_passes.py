@@ -121,10 +121,10 @@ class Counted:
     """Counts how often the rows of a dataset are read."""
 
     def __init__(self, monkeypatch):
-        from directrix.engines.readers import files
+        from directrix.engines import readers
 
         self.scans, self.rows = 0, 0
-        really = files.open_dataset
+        really = readers.open_dataset
 
         def opened(rows, **options):
             known = really(rows, **options)
@@ -142,7 +142,7 @@ class Counted:
                 batches=counted(known.batches), positioned=counted(known.positioned)
             )
 
-        monkeypatch.setattr(files, "open_dataset", opened)
+        monkeypatch.setattr(readers, "open_dataset", opened)
 
 
 @pytest.mark.parametrize(

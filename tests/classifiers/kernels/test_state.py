@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 
 from directrix.classifiers.kernels import Kernel, kernel_facts, restored_kernel
-from directrix.classifiers.state import Facts
+from directrix.classifiers.state import ModelMetadata
 
 
 def test_a_kernel_is_facts_and_comes_back_from_them():
     assert kernel_facts(None) is restored_kernel(None) is None
-    assert kernel_facts(Kernel("rbf")) == Facts(name="rbf", params=Facts())
+    assert kernel_facts(Kernel("rbf")) == ModelMetadata(name="rbf", params=ModelMetadata())
     kernel = Kernel("polynomial", {"degree": 2, "coef0": 0.5})
     assert restored_kernel(kernel_facts(kernel)) == kernel
 

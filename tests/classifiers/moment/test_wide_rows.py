@@ -10,7 +10,7 @@ from directrix.classifiers import moment as module
 from directrix.classifiers.moment import VALUES_PER_ELEMENT, WIDE_FEATURES, keeps_rows
 from directrix.export import load, save
 from directrix.frontier import Frontier
-from directrix.frontier.moment_candidates import MomentLines
+from directrix.frontier.moment_frontier import MomentLines
 from directrix.moments import RowScatter
 
 D = WIDE_FEATURES + 20

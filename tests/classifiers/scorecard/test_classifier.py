@@ -57,7 +57,7 @@ class TestQuality:
         assert area > 0.9
         assert area > roc_auc_score(labels, straight) + 0.2
         # The report says both, on held-out rows.
-        assert ours.report_.straight.mean > 0.15
+        assert ours.report_.unbinned_baseline.mean > 0.15
         assert ours.report_.expected.value == pytest.approx(area, abs=0.05)
 
     def test_a_crossed_truth_is_found(self):
@@ -82,7 +82,7 @@ class TestQuality:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 ours = card(learn_from="rows" if seed == 1 else "counts").fit(X, y)
-            gap = ours.report_.straight
+            gap = ours.report_.unbinned_baseline
             assert gap.low <= gap.mean <= gap.high
             warned = [w for w in caught if w.category is NotBetterThanBaselineWarning]
             assert len(warned) == (gap.mean <= 0)
@@ -116,7 +116,7 @@ class TestReport:
         report = fitted[learn_from].report_
         for text in (str(report).lower(), report._repr_html_().lower()):
             assert report.gap.text(baseline) in text
-            assert report.straight.text("logistic regression without bins") in text
+            assert report.unbinned_baseline.text("logistic regression without bins") in text
 
     def test_gaps_are_differences_of_what_was_tried(self, fitted):
         for ours in fitted.values():
@@ -126,7 +126,7 @@ class TestReport:
             pooled = 2 * chosen.metric - np.mean(chosen.folds)
             assert 0 <= pooled <= 1
             # Without bins the mean of the pooled and the fold-wise metric is this much lower.
-            assert 0.4 < chosen.metric - report.straight.mean < 0.75
+            assert 0.4 < chosen.metric - report.unbinned_baseline.mean < 0.75
 
     def test_the_score_is_the_sum_of_the_points(self, fitted):
         X, _ = bent()
@@ -349,7 +349,7 @@ def test_each_of_several_metrics_is_fitted_as_if_alone(learn_from):
         np.testing.assert_allclose(
             ours.decision_function(X), alone.decision_function(X), rtol=1e-4, atol=1e-6
         )
-        assert ours.report_.straight == pytest.approx(alone.report_.straight)
+        assert ours.report_.unbinned_baseline == pytest.approx(alone.report_.unbinned_baseline)
 
 
 class TestClasses:
@@ -378,7 +378,7 @@ class TestClasses:
         ours = card(learn_from=learn_from, max_crosses=1).fit(X, y)
         assert np.isfinite(ours.decision_function(X)).all()
         assert ours.report_.rows == ("the training rows" if positives == 1 else "held-out rows")
-        assert (ours.report_.straight is None) == (positives == 1)
+        assert (ours.report_.unbinned_baseline is None) == (positives == 1)
 
     def test_class_weights_move_the_threshold(self):
         X, y = bent(200)

@@ -23,7 +23,7 @@ from directrix import Moments, SmoothClassifier
 from directrix.classifiers.smooth import certified_gap
 from directrix.exceptions import OneClassPredictedWarning
 from directrix.fitting.solvers import SOLVERS
-from directrix.fitting.standardization import Standardization
+from directrix.fitting.training_rows import Standardization
 from directrix.frontier import Frontier
 from directrix.losses import Logistic, PairwiseHinge, Ramp, Sigmoid, ZeroOne
 from directrix.metrics import AUC, BalancedError, Error, RecallAtFPR

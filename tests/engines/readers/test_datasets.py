@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from directrix.engines.arrow import open_source
-from directrix.engines.readers.datasets import open_dataset, read_ahead
+from directrix.engines.readers import open_dataset, read_ahead
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 dataset = pytest.importorskip("pyarrow.dataset")

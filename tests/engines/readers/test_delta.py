@@ -10,9 +10,8 @@ import pytest
 from nearness import distance
 
 from directrix import DirectClassifier, Moments, summarize
-from directrix.engines import HashFolds
+from directrix.engines import HashFolds, readers
 from directrix.engines.arrow import open_source
-from directrix.engines.readers import lakes
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 deltalake = pytest.importorskip("deltalake", reason="deltalake is not installed")
@@ -91,7 +90,7 @@ def test_two_passes_identify_rows_by_their_positions(folder):
 
 def test_only_needed_columns_are_read(folder, monkeypatch):
     asked = []
-    really = lakes.open_dataset
+    really = readers.open_dataset
 
     def noted(rows):
         known = really(rows)
@@ -104,7 +103,7 @@ def test_only_needed_columns_are_read(folder, monkeypatch):
 
         return known._replace(batches=batches, positioned=None)
 
-    monkeypatch.setattr(lakes, "open_dataset", noted)
+    monkeypatch.setattr(readers, "open_dataset", noted)
     summarize(folder, target="y", features=["a"])
     assert asked[0] == ["a", "y"]
     assert sum(asked[1:]) == len(KEPT)
@@ -262,7 +261,7 @@ def test_an_older_deltalake_is_refused_where_it_would_read_wrong_rows(tmp_path):
     features = {"readerFeatures": ["deletionVectors"], "writerFeatures": ["deletionVectors"]}
     folder = write_by_hand(tmp_path / "t", NUMBERS, V3 | features)
     with pytest.raises(ValueError, match="deletion vectors or mapped columns"):
-        lakes.open_delta(Older(deltalake.DeltaTable(folder)))
+        readers.open_delta(Older(deltalake.DeltaTable(folder)))
 
 
 def test_a_feature_that_deltalake_does_not_know_is_an_error(tmp_path):

@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip("pyarrow")
 
 from directrix import MomentClassifier, summarize
-from directrix.engines.readers.files import matching_files, require_utf8
+from directrix.engines.readers import matching_files, require_utf8
 from directrix.exceptions.files import NotUtf8Error
 
 ROWS = [(1, 2, "no"), (2, 1, "yes"), (3, 1, "yes"), (1, 5, "no")] * 5

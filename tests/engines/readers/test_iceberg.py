@@ -8,9 +8,8 @@ import pytest
 from nearness import distance
 
 from directrix import DirectClassifier, summarize
-from directrix.engines import HashFolds
+from directrix.engines import HashFolds, readers
 from directrix.engines.arrow import open_source
-from directrix.engines.readers import lakes
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 pytest.importorskip("pyiceberg", reason="pyiceberg is not installed")
@@ -91,7 +90,7 @@ def test_files_are_read_one_after_the_other(table, monkeypatch):
         return really(self, tasks)
 
     monkeypatch.setattr(pyiceberg_arrow.ArrowScan, "to_record_batches", noted)
-    batches = lakes._batches_and_files(table.scan(), ["a"])
+    batches = readers._batches_and_files(table.scan(), ["a"])
     next(batches)
     assert asked == [1]
     assert len({path for _, path in batches}) >= 1

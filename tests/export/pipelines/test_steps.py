@@ -136,6 +136,14 @@ def test_columns_are_selected_as_by_scikit_learn(columns):
     assert [column.position for column in found] == step.transform(rows)[0].tolist()
 
 
+def test_flags_among_positions_are_positions_as_for_numpy():
+    # scikit-learn takes a set of them, in which True is 1; it refuses other mixes.
+    rows = np.arange(6.0).reshape(2, 3)
+    step = ColumnTransformer([("n", "passthrough", [True, 1])]).fit(rows)
+    found = step_features(step, [RawColumn(k) for k in range(3)], "'c'")
+    assert [column.position for column in found] == step.transform(rows)[0].tolist() == [1, 1]
+
+
 def test_a_column_without_values_is_dropped_as_by_the_imputer():
     frame = np.array([[1.0, np.nan], [3.0, np.nan]])
     columns = [RawColumn(0), RawColumn(1)]

@@ -27,7 +27,7 @@ from directrix.classifiers.kernels import (
 )
 from directrix.classifiers.smooth import validate_grid
 from directrix.classifiers.state import (
-    Facts,
+    ModelMetadata,
     StateArrays,
     require,
     restored_loss_fit,
@@ -35,7 +35,7 @@ from directrix.classifiers.state import (
 from directrix.exceptions import OneClassPredictedWarning, find_stacklevel
 from directrix.files.layout import is_number
 from directrix.fitting.progress import Progress
-from directrix.fitting.standardization import Standardization
+from directrix.fitting.training_rows import Standardization
 from directrix.losses import BetaBernoulli
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ _PRIOR_PARAMS = ("scale", "share", "variance")
 def _restored_prior(facts: Any) -> GaussianLaplace | None:
     if facts is None:
         return None
-    complete = isinstance(facts, Facts) and sorted(facts) == list(_PRIOR_PARAMS)
+    complete = isinstance(facts, ModelMetadata) and sorted(facts) == list(_PRIOR_PARAMS)
     require(
         complete and all(map(is_number, facts.values())),
         "its prior is not a share, a variance and a scale",
@@ -363,14 +363,14 @@ class BetaBernoulliClassifier(KernelScoring):
         support = np.asarray(self.support_, dtype=np.int64)
         return {"intercept": self.intercept_, "support": support} | super()._state_arrays()
 
-    def _state_facts(self) -> Facts:
-        return Facts(
+    def _state_facts(self) -> ModelMetadata:
+        return ModelMetadata(
             alpha=self.alpha_,
             held_out=self.held_out_,
             kernel=kernel_facts(self._kernel),
             loss=self.loss_,
             n_iter=self.n_iter_,
-            prior=None if self.prior_ is None else Facts(asdict(self.prior_)),
+            prior=None if self.prior_ is None else ModelMetadata(asdict(self.prior_)),
             shift=float(self._shift),
         )
 
@@ -395,7 +395,7 @@ class BetaBernoulliClassifier(KernelScoring):
         return attributes
 
     @classmethod
-    def _restored_facts(cls, facts: Facts) -> dict[str, Any]:
+    def _restored_facts(cls, facts: ModelMetadata) -> dict[str, Any]:
         facts.require_names(*_FACTS)
         attributes = restored_loss_fit(facts)
         loss = attributes["loss_"]
@@ -404,7 +404,7 @@ class BetaBernoulliClassifier(KernelScoring):
         require(inside, "its plateaus are not probabilities")
         require(is_number(facts["shift"]), "its shift is not a number")
         held_out = facts["held_out"]
-        # Nested Facts are not a dictionary of floats, even if they are empty.
+        # Nested ModelMetadata are not a dictionary of floats, even if they are empty.
         numbers = type(held_out) is dict and all(
             type(number) is float for pair in held_out.items() for number in pair
         )

@@ -19,7 +19,7 @@ from directrix.fitting.directions import directions_of
 from directrix.fitting.progress import Progress
 from directrix.metrics.table import resolve
 from directrix.models.card import scale_of
-from directrix.models.report import STRAIGHT
+from directrix.models.report import UNBINNED_BASELINE
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray
@@ -80,24 +80,14 @@ class ScorecardClassifier(CardModel):
         are those of the positive one of two classes. Missing and special values, and levels that
         are not listed, have points of their own; such columns are in no cross.
         ``report_.directions`` says what each direction costs.
-    guarantee : float, optional
-        Confidence with which limits are kept on new rows, as in `DirectClassifier`.
-    limits : dict, optional
-        Limits that are kept together, as in `DirectClassifier`.
+    guarantee, limits, class_weight, n_jobs, verbose : as in `DirectClassifier`
     time_budget : float, optional
         Time budget in seconds of the clock, from the call of `fit` to its return; the search stops
         early to keep it, and ``report_`` says what was skipped. Of more than 100 columns (without a
         budget: 500) only the most informative are tried, as many as there is time for.
-    class_weight : dict, "balanced" or None
-        Weight of each class, as in scikit-learn.
-    n_jobs : int, optional
-        Threads of the search, as in scikit-learn. The card does not depend on it.
     warn_baseline : bool
         Whether a card that is no better than logistic regression without bins says so, as in
         `DirectClassifier`.
-    verbose : int
-        What a fit prints to stdout: 0 nothing, 1 a line for each stage, 2 also one for each
-        candidate.
 
     Attributes
     ----------
@@ -132,7 +122,7 @@ class ScorecardClassifier(CardModel):
     array([ True, False, False])
     """
 
-    _baseline = STRAIGHT
+    _baseline = UNBINNED_BASELINE
 
     def __init__(  # noqa: PLR0913 - those of DirectClassifier, and three of cards
         self,
@@ -142,6 +132,7 @@ class ScorecardClassifier(CardModel):
         binner: Any = "auto",
         learn_from: str = "rows",
         cv: Any = 5,
+        max_lines: int | str | None = None,
         max_crosses: int | None = None,
         max_columns: int | str | None = None,
         points: Any = None,
@@ -159,6 +150,7 @@ class ScorecardClassifier(CardModel):
         self.binner = binner
         self.learn_from = learn_from
         self.cv = cv
+        self.max_lines = max_lines
         self.max_crosses = max_crosses
         self.max_columns = max_columns
         self.points = points
@@ -217,7 +209,7 @@ class ScorecardClassifier(CardModel):
             As in `summarize`.
         """
         from directrix.designs.sources import CardSourceFit
-        from directrix.engines.table_plan import TablePlan
+        from directrix.engines.column_roles import TableRoles
 
         self._check_parameters([resolve(self.metric)])
         if self.max_columns is not None and (self.learn_from == "counts" or counts is not None):
@@ -228,7 +220,7 @@ class ScorecardClassifier(CardModel):
         log = Progress(self)
         roles = {"target": target, "features": features, "weight": weight, "fold": fold}
         reading = {"engine": engine, "progress": progress}
-        fit = self._source_fit(source, roles, reading, refine, TablePlan)
+        fit = self._source_fit(source, roles, reading, refine, TableRoles)
         n_folds = fit.passes.fold.n_folds
         cards = CardSourceFit(fit, self._settings, self.binner, self.learn_from, self._two_labels)
         if counts is None:
@@ -320,12 +312,13 @@ class ScorecardClassifier(CardModel):
         if isinstance(self.binner, str) and self.binner != "auto":
             msg = f"binner must be 'auto' or a Binner, not {self.binner!r}"
             raise ValueError(msg)
-        for name, least in (("max_crosses", 0), ("max_columns", 1)):
+        for name, least in (("max_crosses", 0), ("max_columns", 1), ("max_lines", 2)):
             value = getattr(self, name)
             whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
             fits = value is None or (whole and value >= least)
-            if not fits and (name, value) != ("max_columns", "auto"):
-                allowed = "'auto' or None" if name == "max_columns" else "or None"
+            may_be_auto = name != "max_crosses"
+            if not fits and not (may_be_auto and isinstance(value, str) and value == "auto"):
+                allowed = "'auto' or None" if may_be_auto else "or None"
                 msg = f"{name} must be a whole number, {least} or more, {allowed}, not {value!r}"
                 raise ValueError(msg)
         scale_of(self.points)
@@ -335,6 +328,7 @@ class ScorecardClassifier(CardModel):
         """Return how a card of these bins is made."""
         return CardSettings(
             self.learn_from,
+            self.max_lines,
             self.max_crosses,
             self._directions(bins, n_classes),
             self.max_columns,
@@ -355,4 +349,5 @@ class ScorecardClassifier(CardModel):
 
     def _set_models(self, fits: Sequence[Fitted]) -> None:
         """Store cards, one for each score."""
+        self._fits = tuple(fits)
         self._set_cards([fit.card for fit in fits if fit.card], [fit.fitted for fit in fits])

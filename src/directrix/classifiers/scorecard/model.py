@@ -12,7 +12,7 @@ from directrix.classifiers.base import only_entry, raise_missing_columns
 from directrix.classifiers.labels import positive_label
 from directrix.classifiers.metric_classifier import MetricClassifier
 from directrix.classifiers.scoring import ScoringFormula
-from directrix.classifiers.state import Facts, StateArrays, require
+from directrix.classifiers.state import ModelMetadata, StateArrays, require
 from directrix.exceptions import StateError
 from directrix.exceptions.files import BinnerFileError
 from directrix.files.layout import is_count
@@ -28,11 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.classifiers.state import Facts, ModelState
+    from directrix.classifiers.state import ModelMetadata, ModelState
     from directrix.fitting.finalize import FittedLine
-    from directrix.models.calibration import Calibration
     from directrix.models.card import Card
-    from directrix.models.operating_point import OperatingPoint
+    from directrix.models.operating_point import Calibration, OperatingPoint
     from directrix.models.report import DirectReport, Gap
 
 # ── Columns that tell the label by themselves, and so may hold what was known only afterwards ─────
@@ -100,7 +99,7 @@ def _held_out_arrays(held_out: Sequence[HeldOutPoints | None]) -> dict[str, AnyA
     known = [points for points in held_out if points is not None]
     if len(known) < len(held_out):
         return {}
-    sizes = [[len(points.points), points.effective] for points in known]
+    sizes = [[len(points.points), points.effective, points.slope] for points in known]
     return {
         "held_out": np.concatenate([points.table for points in known]),
         "held_out_sizes": np.array(sizes, dtype=np.float64),
@@ -112,27 +111,27 @@ def _restored_held_out(arrays: StateArrays, n_cards: int) -> list[HeldOutPoints 
     if "held_out" not in arrays:
         return [None] * n_cards
     table = arrays.take("held_out", (None, 4), "float64")
-    sizes = arrays.take("held_out_sizes", (n_cards, 2), "float64")
-    lengths, effective = sizes.T
+    sizes = arrays.take("held_out_sizes", (n_cards, 3), "float64")
+    lengths = sizes[:, 0]
     fits = (lengths >= 1).all() and (lengths % 1 == 0).all() and lengths.sum() == len(table)
-    fits = fits and (effective > 0).all()
+    fits = fits and (sizes > 0).all()
     require(bool(fits), "its held-out rows are not those of its cards")
     ends = np.cumsum(lengths).astype(np.int64)
     made: list[HeldOutPoints | None] = []
-    for part, rows in zip(np.split(table, ends[:-1]), effective.tolist(), strict=True):
+    for part, numbers in zip(np.split(table, ends[:-1]), sizes[:, 1:].tolist(), strict=True):
         points, negatives, positives, probability = part.T.copy()
         valid = (np.diff(points) > 0).all() and (part[:, 1:] >= 0).all()
         valid = valid and (probability <= 1).all() and (negatives + positives > 0).all()
         require(bool(valid), "its held-out rows are not weights by points")
-        made.append(HeldOutPoints(points, negatives, positives, probability, rows))
+        made.append(HeldOutPoints(points, negatives, positives, probability, *numbers))
     return made
 
 
-def cards_to_facts(cards: Sequence[Card], binner: Any) -> Facts:
+def cards_to_facts(cards: Sequence[Card], binner: Any) -> ModelMetadata:
     """Return the bins as JSON text, the columns of every cross, and the side of the last class."""
     crosses = [[[*cross.columns, *cross.points.shape] for cross in card.crosses] for card in cards]
     rising = [card.higher_is_last for card in cards]
-    return Facts(binner=binner.to_json(), crosses=crosses, higher_is_positive=rising)
+    return ModelMetadata(binner=binner.to_json(), crosses=crosses, higher_is_positive=rising)
 
 
 def restored_cards(state: ModelState) -> dict[str, Any]:
@@ -216,7 +215,7 @@ def _cross(listed: Any, sizes: list[int], points: _Reader, merged: _Reader) -> C
 class _Reader:
     """Takes consecutive parts of an array.
 
-    ``noun``: what they are called in messages.
+    ``noun`` is what they are called in messages.
     """
 
     def __init__(self, values: AnyArray, noun: str) -> None:
@@ -337,7 +336,7 @@ class CardModel(MetricClassifier):
         )
         self._set_points(fitted)
         self.calibrations_ = tuple(
-            entry.calibration if is_last else entry.calibration.turned() for entry in fitted
+            entry.calibration if is_last else entry.calibration.sign_flipped() for entry in fitted
         )
         self.cards_ = tuple(map(_with_held_out, self.cards_, fitted))
 
@@ -350,7 +349,7 @@ class CardModel(MetricClassifier):
 
     @property
     def _baseline_gaps(self) -> list[Gap | None]:
-        return [report.straight for report in self.reports_]
+        return [report.unbinned_baseline for report in self.reports_]
 
     @property
     def _score_rises(self) -> bool:
@@ -402,7 +401,7 @@ class CardModel(MetricClassifier):
     def _state_arrays(self) -> dict[str, Any]:
         return cards_to_arrays(self.cards_)
 
-    def _state_facts(self) -> Facts:
+    def _state_facts(self) -> ModelMetadata:
         return cards_to_facts(self.cards_, self.binner_)
 
     @classmethod
@@ -410,7 +409,7 @@ class CardModel(MetricClassifier):
         return restored_cards(state)
 
     @classmethod
-    def _restored_facts(cls, facts: Facts) -> dict[str, Any]:  # noqa: ARG003 - read with the arrays
+    def _restored_facts(cls, facts: ModelMetadata) -> dict[str, Any]:  # noqa: ARG003 - read with the arrays
         return {}
 
     def __sklearn_tags__(self) -> Any:

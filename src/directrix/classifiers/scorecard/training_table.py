@@ -17,9 +17,8 @@ from directrix.classifiers.base import two_classes
 from directrix.classifiers.labels import dates_in_microseconds, plain_labels
 from directrix.designs.card import CardDesign
 from directrix.designs.counted import two_sides
-from directrix.fitting.class_weights import checked_weight
 from directrix.fitting.fit_rows import Fitted
-from directrix.fitting.training_rows import KeyedRows, copies_of, folds_given
+from directrix.fitting.training_rows import KeyedRows, checked_weight, copies_of, folds_given
 from directrix.models.card import Card, Cross
 from directrix.rows.keys import mix_bits
 from directrix.tables import Binner, Table
@@ -47,8 +46,8 @@ def content_order(values: FloatArray, copies: IntArray, names: Sequence[str]) ->
     the sum over the rows of its value mixed with a hash of the whole row, which is a sum over the
     columns. Columns with the same hash, as equal ones have, are ordered by name.
 
-    ``values`` (n, d): NaN is missing. ``copies``: how many rows each stands for. ``names``: of the
-    columns.
+    ``values`` of shape (n, d) have NaN where they are missing. ``copies`` say how many rows each
+    stands for. ``names`` are those of the columns.
 
     Examples
     --------
@@ -71,8 +70,8 @@ def content_order(values: FloatArray, copies: IntArray, names: Sequence[str]) ->
 class ColumnOrder:
     """A fit adds, ranks and breaks ties in one order, whatever the order of the columns.
 
-    ``index``: for each column of the fit, its position in the binner, which has the order of the
-    table.
+    ``index`` has, for each column of the fit, its position in the binner, whose order is that of
+    the table.
     """
 
     index: tuple[int, ...]
@@ -114,8 +113,8 @@ class ColumnOrder:
 class TrainingTable:
     """A table, and its rows of weight above zero with keys.
 
-    ``keyed``: without class weights; its columns are in another order, on which keys of rows
-    depend. ``order``: for each column of ``keyed`` its position in the table; see `content_order`.
+    ``keyed`` has no class weights; its columns are in another order, on which keys of rows depend.
+    ``order`` has, for each column of ``keyed``, its position in the table; see `content_order`.
     """
 
     table: Table
@@ -223,13 +222,17 @@ class BinnedTable:
         bins, made = tuple(self.binner.bins_), []
         place = {each.name: k for k, each in enumerate(bins)}
         for label, fit in zip(positives, fits, strict=True):
-            card, effects = fit.card, fit.report.directions
-            if card is not None:
-                counts = two_sides(self._cell_counts, self.table.classes == label)
-                card = replace(self.order.restored(card), bins=bins, counts=counts)
-            effects = tuple(sorted(effects, key=lambda each: place.get(each.column, len(bins))))
-            report = replace(fit.report, directions=effects)
-            made.append(fit._replace(report=report, card=card))
+            counts = two_sides(self._cell_counts, self.table.classes == label)
+
+            def complete(fit: Fitted, counts: tuple[FloatArray, ...] = counts) -> Fitted:
+                card, effects = fit.card, fit.report.directions
+                if card is not None:
+                    card = replace(self.order.restored(card), bins=bins, counts=counts)
+                effects = tuple(sorted(effects, key=lambda each: place.get(each.column, len(bins))))
+                report = replace(fit.report, directions=effects)
+                return fit._replace(report=report, card=card, sizes=tuple(map(complete, fit.sizes)))
+
+            made.append(complete(fit))
         return made
 
     @cached_property

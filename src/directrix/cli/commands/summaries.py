@@ -102,7 +102,7 @@ def _read_result(path: str) -> list[dict[str, Any]]:
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
-        from directrix.engines.readers.files import require_utf8
+        from directrix.engines.readers import require_utf8
 
         require_utf8(path)
         raise

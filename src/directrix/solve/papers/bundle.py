@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from directrix.solve.solution import Callback, Objective, Path, Solution, warn_not_converged
+from directrix.solve.lbfgs import Callback, Objective, Path, Solution, warn_not_converged
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray

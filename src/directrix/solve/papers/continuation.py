@@ -11,8 +11,7 @@ from warnings import catch_warnings, simplefilter
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from directrix.solve.lbfgs import lbfgs
-from directrix.solve.solution import Callback, Objective, Path, Solution
+from directrix.solve.lbfgs import Callback, Objective, Path, Solution, lbfgs
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray

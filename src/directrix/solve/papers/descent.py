@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from scipy.optimize import line_search, minimize
 
-from directrix.solve.solution import Callback, Objective, Path, Solution, warn_unless_converged
+from directrix.solve.lbfgs import Callback, Objective, Path, Solution, warn_unless_converged
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from directrix.solve.solution import Callback, Path, Solution
+from directrix.solve.lbfgs import Callback, Path, Solution
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray

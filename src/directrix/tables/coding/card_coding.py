@@ -32,8 +32,8 @@ class Direction(NamedTuple):
 class CardCoding(NamedTuple):
     """What a card has points for.
 
-    ``pairs``: columns of each cross. ``merged``: for each column in a cross, the cell in crosses of
-    each of its cells.
+    ``pairs`` are the columns of each cross. ``merged`` has, for each column in a cross, the cell in
+    crosses of each of its cells.
     """
 
     coding: Coding
@@ -55,8 +55,9 @@ def column_codings(
 ) -> tuple[list[Any], list[IntArray]]:
     """Return the coding of each column, and the signs of its coefficients.
 
-    ``weights``: weight of the rows of each cell, for each column. ``rank``: directions of the
-    coding of a column at most. ``directions``: of columns whose points may only rise.
+    ``weights`` are those of the rows of each cell, for each column. ``rank`` is the largest number
+    of directions of the coding of a column. ``directions`` are those of columns whose points may
+    only rise.
     """
     rising = {direction.column: direction.rising for direction in directions}
     bases: list[Any] = []

@@ -202,7 +202,8 @@ class BinCounts(ClasswiseSummary):
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write counts and bins to a safetensors file, replaced atomically."""
-        storage.write(self, path)
+        kinds = {"folded": self.folded, "exact": self.exact}
+        storage.write(path, self.parts, self.classes, self.binner, **kinds)
 
     @property
     def binner(self) -> Binner:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -19,9 +19,6 @@ from directrix.rows.sums import exact_product, exact_sum
 from directrix.tables.binner import Binner, Runs
 from directrix.tables.bins import Bins, NumberBins
 from directrix.tables.counts.pair_counts import MOST_WEIGHT, ROUNDING, PairCounts
-
-if TYPE_CHECKING:
-    from directrix.tables.counts.bin_counts import BinCounts
 
 # ── Conditions that the counts of any rows satisfy ────────────────────────────────────────────────
 
@@ -322,18 +319,23 @@ LAYOUT = Layout(
 )
 
 
-def write(counts: BinCounts, path: str | PathLike[str]) -> None:
-    """Write counts to a file, atomically, if a reader would accept them."""
-    groups = list(chain(*counts.parts))
-    shape = len(counts.parts), len(counts.classes)
-    number = np.int64 if counts.exact else np.float64
-    squares = [
-        divmod(g.weight_sq, 1 << _LIMB) if counts.exact else (g.weight_sq, 0) for g in groups
-    ]
-    text = counts.binner.to_json().encode()
-    n_pointers = counts.n_cells + 1 if groups else 0
+def write(
+    path: str | PathLike[str],
+    parts: Sequence[Sequence[PairCounts]],
+    classes: AnyArray,
+    binner: Binner,
+    *,
+    folded: bool,
+    exact: bool,
+) -> None:
+    """Write counts by fold and class to a file, atomically, if a reader would accept them."""
+    groups = list(chain(*parts))
+    shape = len(parts), len(classes)
+    number = np.int64 if exact else np.float64
+    squares = [divmod(g.weight_sq, 1 << _LIMB) if exact else (g.weight_sq, 0) for g in groups]
+    n_pointers = 1 + sum(column.n_cells for column in binner.bins_) if groups else 0
     arrays: dict[str, AnyArray] = {
-        "binner": np.frombuffer(text, dtype=np.uint8),
+        "binner": np.frombuffer(binner.to_json().encode(), dtype=np.uint8),
         "count": np.array([g.count for g in groups], dtype=np.int64).reshape(shape),
         "weight": np.array([g.weight for g in groups], dtype=number).reshape(shape),
         "weight_sq": np.array(squares, dtype=number).reshape(*shape, 2),
@@ -341,7 +343,7 @@ def write(counts: BinCounts, path: str | PathLike[str]) -> None:
         "indices": _joined([g.pairs.indices for g in groups], np.int32),
         "data": _joined([g.pairs.data for g in groups], number),
     }
-    LAYOUT.write(path, counts.classes, {"folded": counts.folded, "exact": counts.exact}, arrays)
+    LAYOUT.write(path, classes, {"folded": folded, "exact": exact}, arrays)
 
 
 def _parts(arrays: dict[str, AnyArray], starts: IntArray) -> tuple[tuple[PairCounts, ...], ...]:

@@ -20,7 +20,7 @@ from benchmarks.studies.cards.integer_cards import (
     UNROUNDED,
     CellPoints,
     Results,
-    Scored,
+    ScoredCard,
 )
 from directrix import Binner
 
@@ -108,7 +108,7 @@ def test_a_task_fits_what_it_lacks_and_no_more(monkeypatch):
 
     def ours(train, test, points):
         asked.append(points)
-        return Scored(test.X["noise"].to_numpy(), card_of(train, (0.0, 20.0, 7.0)), 1.0)
+        return ScoredCard(test.X["noise"].to_numpy(), card_of(train, (0.0, 20.0, 7.0)), 1.0)
 
     monkeypatch.setattr(integer_cards, "split", lambda *_: (train, test))
     monkeypatch.setattr(integer_cards, "fit_ours", ours)

@@ -39,7 +39,7 @@ def test_the_rebuilt_line_is_near_what_a_report_compares_with(rows):
     chosen = next(
         tried for tried in fitted.report_.tried if tried.name == fitted.report_.chosen
     ).metric
-    held_out = chosen - fitted.report_.straight.mean
+    held_out = chosen - fitted.report_.unbinned_baseline.mean
     line = StraightLine().fit(X[:1_500], y[:1_500])
     assert line.held_out_auc == pytest.approx(held_out, abs=0.02)
     assert roc_auc_score(y[1_500:], line.decision_function(X[1_500:])) > 0.6

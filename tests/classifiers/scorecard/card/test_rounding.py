@@ -16,7 +16,7 @@ from directrix.designs.points import (
     rounded_card,
 )
 from directrix.metrics import AUC, RecallAtFPR
-from directrix.metrics.curve import Curve
+from directrix.metrics.base import Curve
 from directrix.metrics.table import resolve
 from directrix.models.card import Card, Cross
 from directrix.tables import NumberBins

@@ -8,7 +8,7 @@ import pytest
 
 from directrix import Binner, ScorecardClassifier
 from directrix.exceptions import DifferentBinsError
-from directrix.models.card_stability import card_stability
+from directrix.models.card import card_stability
 from directrix.tables import BinCounts, stability
 
 

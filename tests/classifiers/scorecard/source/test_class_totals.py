@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from directrix.engines.block import Block
-from directrix.engines.table_plan import ClassTotals
+from directrix.engines.column_roles import Block, ClassTotals
 from directrix.moments import Moments
 
 

@@ -13,7 +13,7 @@ from sklearn.metrics import roc_auc_score
 from directrix import Binner, ScorecardClassifier
 from directrix.designs.sources import CardSource
 from directrix.engines import HashFolds
-from directrix.engines.table_plan import TablePlan
+from directrix.engines.column_roles import TableRoles
 from directrix.exceptions.columns import ColumnNotFoundError
 
 ADDITIVE = {"learn_from": "rows", "max_crosses": 0, "cv": 2}
@@ -224,7 +224,7 @@ def test_points_are_whole_numbers_if_asked(scale):
 def test_rows_that_a_guarantee_sets_apart_are_not_seen():
     options = {"card": {"guarantee": 0.9}}
     rows = frame().assign(age=frame()["age"] + frame()["id"] / 1500)  # cuts move with any weight
-    plan = TablePlan.of(target="y", features=FEATURES, fold=HashFolds(N_FOLDS + 1, key="id"))
+    plan = TableRoles.of(target="y", features=FEATURES, fold=HashFolds(N_FOLDS + 1, key="id"))
     apart = plan.block(rows).fold == N_FOLDS
     other = rows.assign(age=rows["age"].mask(apart, 20.0), y=rows["y"].mask(apart, "no"))
     other.loc[apart & (rows["id"] % 9 > 0).to_numpy(), "y"] = "yes"

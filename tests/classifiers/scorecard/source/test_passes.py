@@ -7,8 +7,8 @@ from sklearn.frozen import FrozenEstimator
 
 from directrix import Binner
 from directrix.engines import HashFolds
-from directrix.engines.table_plan import TablePlan
-from directrix.fitting.source_passes import SourcePasses
+from directrix.engines.column_roles import TableRoles
+from directrix.fitting.fit_source import SourcePasses
 from directrix.tables import BinCounts
 
 KEY = HashFolds(N_FOLDS, key="id")
@@ -26,7 +26,7 @@ class Parts:
 
 
 def folds_of(rows):
-    return TablePlan.of(target="y", features=FEATURES, fold=KEY).block(rows).fold
+    return TableRoles.of(target="y", features=FEATURES, fold=KEY).block(rows).fold
 
 
 def counts_of(rows, fold=None):
@@ -74,7 +74,7 @@ def test_classes_that_are_sorted_by_part_are_sampled_again():
     rows = frame(4000, 2)
     rows = rows[(rows["y"] == "no") | (rows["id"] % 4 == 0)]  # few positives, in one partition
     rows = rows.sort_values(["y", "id"], kind="stable").reset_index(drop=True)
-    plan = TablePlan.of(target="y", features=FEATURES, fold=KEY, identified=True)
+    plan = TableRoles.of(target="y", features=FEATURES, fold=KEY, identified=True)
     passes = SourcePasses(dd.from_pandas(rows, npartitions=8), plan, progress=False)
     surveyed = passes.survey(300)
     assert passes.n_passes == 2

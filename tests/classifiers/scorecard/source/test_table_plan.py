@@ -5,13 +5,13 @@ import pytest
 from card_sources import FEATURES, frame, parts
 
 from directrix.engines import HashFolds
-from directrix.engines.table_plan import TablePlan
+from directrix.engines.column_roles import TableRoles
 from directrix.tables import Column
 
 
 def plan(**roles):
     roles = {"features": FEATURES, "fold": HashFolds(3), "identified": True} | roles
-    return TablePlan.of(target="y", **roles)
+    return TableRoles.of(target="y", **roles)
 
 
 def test_blocks_hold_raw_values():

@@ -9,19 +9,18 @@ from card_sources import FEATURES, frame, parts
 from directrix import Binner
 from directrix.designs.counted import coding_of_counts
 from directrix.engines import HashFolds
-from directrix.engines.block import Partition
-from directrix.engines.table_plan import TablePlan
+from directrix.engines.column_roles import Partition, TableRoles
 from directrix.engines.tasks import CellFeatures, FoldModels, ModelSlopes, Score, Survey
 from directrix.fitting.fit_source import LossSlopes
 from directrix.losses import BetaBernoulli, Logistic
 from directrix.metrics import AUC
-from directrix.metrics.curve import Curve
+from directrix.metrics.base import Curve
 from directrix.moments.score_histogram import centres
 from directrix.objectives import DataObjective
 from directrix.tables import BinCounts
 from directrix.tables.coding.card_coding import CardCoding
 
-PLAN = TablePlan.of(
+PLAN = TableRoles.of(
     target="y", features=FEATURES, weight="w", fold=HashFolds(3, key="id"), identified=True
 )
 BINNER = Binner().fit(frame()[FEATURES])

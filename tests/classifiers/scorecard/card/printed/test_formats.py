@@ -9,9 +9,9 @@ import pytest
 from random_cards import BINS, random_card
 
 from directrix._printing import printable
+from directrix.models.card import card_document
 from directrix.models.card_printing import (
     HEADINGS,
-    CardDocument,
     card_html,
     card_markdown,
     card_text,
@@ -107,7 +107,7 @@ def test_html_shows_every_number_and_no_name_becomes_a_tag(card):
     assert page.tags <= safe | {"svg", "rect", "path", "title"}
     columns = [row for table in page.tables for row in table[1:] if table[0][0] == HEADINGS[0]]
     assert columns == expected_rows(card)
-    assert card._repr_html_() == card_html(CardDocument.of(card))
+    assert card._repr_html_() == card_html(card_document(card))
 
 
 @every_card
@@ -116,7 +116,7 @@ def test_markdown_shows_every_number(card):
     rows = [row for table in tables for row in table[1:] if table[0][0] == HEADINGS[0]]
     expected = [[escaped(text) for text in row] for row in expected_rows(card)]
     assert rows == expected
-    assert card.to_markdown() == card_markdown(CardDocument.of(card))
+    assert card.to_markdown() == card_markdown(card_document(card))
     # The crosses have the same points as in HTML.
     of_html = [t[1:] for t in html_rows(card).tables if t[0][0] != HEADINGS[0]]
     of_markdown = [t[1:] for t in tables if t[0][0] != HEADINGS[0]]
@@ -128,7 +128,7 @@ def test_markdown_shows_every_number(card):
 @every_card
 def test_text_shows_every_number_and_every_bin(card):
     text = str(card)
-    assert text == card_text(CardDocument.of(card))
+    assert text == card_text(card_document(card))
     lines = [" ".join(line.split()) for line in text.splitlines()]
     for name, *numbers in expected_rows(card):
         shown = " ".join([*numbers, *printable(name).split()])

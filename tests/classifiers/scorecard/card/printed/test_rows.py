@@ -50,18 +50,28 @@ def test_counts_are_those_of_the_training_rows(card):
 def test_equal_neighbours_are_one_row():
     rows = column_rows(AGE, np.array([1.0, 1.0, 1.0, 2.0, 1.0, 1.0, 1.0]), None)
     assert [(row.bin, row.cells) for row in rows] == [
+        ("<= 30; -999; missing", (1, 2, 0, 6)),
+        ("30 to 40", (3,)),
+        ("> 40", (4, 5)),
+    ]
+    assert all(np.isnan(row.rows) for row in rows)
+
+
+def test_missing_and_special_values_are_in_a_row_only_with_exactly_equal_points():
+    exact = np.array([1.02, 1.0, 1.0, 2.0, 1.0, 1.0, 3.0])
+    rows = column_rows(AGE, np.round(exact, 1), None, exact)
+    assert [(row.bin, row.cells) for row in rows] == [
         ("missing", (0,)),
         ("<= 30", (1, 2)),
         ("30 to 40", (3,)),
         ("> 40", (4, 5)),
         ("-999", (6,)),
     ]
-    assert all(np.isnan(row.rows) for row in rows)
 
 
 def test_equal_levels_are_one_row_wherever_they_are():
     rows = column_rows(JOB, np.array([0.0, 0.0, 0.0, 5.0, 0.0]), None)
-    assert [row.bin for row in rows] == ["missing", "other", "clerk, nurse, smith", "cook"]
+    assert [row.bin for row in rows] == ["clerk, nurse, smith; other; missing", "cook"]
 
 
 @every_card
@@ -70,7 +80,7 @@ def test_different_points_are_never_together_and_equal_ones_always(card):
         rows = [row for row in card.table() if row.column == bins.name]
         points = card.columns[index]
         if isinstance(bins, LevelBins):
-            of_levels = [row.points for row in rows if min(row.cells) > 1]
+            of_levels = [row.points for row in rows if row.cells[0] > 1]
             assert len(of_levels) == len(set(points[2:].tolist()))
         else:
             ordered = [row.points for row in rows if 1 <= row.cells[0] <= bins.n_ordered]

@@ -7,7 +7,7 @@ from nearness import distance
 
 from directrix import Moments, summarize
 from directrix.engines import HashFolds
-from directrix.engines.plan import Grouped, Plan
+from directrix.engines.column_roles import ColumnRoles, Grouped
 from directrix.rows.keys import copy_keys, copy_numbers, hash_with_label, key_hash, row_hash
 from directrix.rows.rows import as_rows
 
@@ -34,7 +34,7 @@ def summary(plan, frame):
 
 
 def folds_of(fold, frame=FRAME):
-    return Plan.of(target="y", features=FEATURES, fold=fold).block(frame).fold
+    return ColumnRoles.of(target="y", features=FEATURES, fold=fold).block(frame).fold
 
 
 @pytest.mark.parametrize("key", ["id", ["id"], ("id", "g")])
@@ -77,10 +77,10 @@ def test_another_seed_makes_other_folds(key):
 
 
 def test_a_key_is_no_feature_unless_it_is_asked_for():
-    plan = Plan.of(target="y", weight="w", fold=HashFolds(2, key=["id", "g"]), by="part")
+    plan = ColumnRoles.of(target="y", weight="w", fold=HashFolds(2, key=["id", "g"]), by="part")
     assert plan.block(FRAME).X.names == ("a", "b")
     assert plan.feature_columns(FRAME.columns) == ("a", "b")
-    asked = Plan.of(target="y", features=["id", "a"], fold=HashFolds(2, key="id"))
+    asked = ColumnRoles.of(target="y", features=["id", "a"], fold=HashFolds(2, key="id"))
     assert asked.block(FRAME).X.names == ("id", "a")
 
 
@@ -93,26 +93,30 @@ def test_one_fold_is_none():
 
 
 def test_only_the_columns_with_a_role_are_needed():
-    plan = Plan.of(target="y", features=["b"], weight="w", fold=HashFolds(3, key=["id", "b"]))
+    plan = ColumnRoles.of(
+        target="y", features=["b"], weight="w", fold=HashFolds(3, key=["id", "b"])
+    )
     assert sorted(plan.needed(FRAME.columns)) == ["b", "id", "w", "y"]
-    everything = Plan.of(target="y")
+    everything = ColumnRoles.of(target="y")
     assert sorted(everything.needed(FRAME.columns)) == sorted(FRAME.columns)
 
 
 def test_one_feature_may_stand_alone():
-    assert Plan.of(target="y", features="a").block(FRAME).X.shape == (N, 1)
+    assert ColumnRoles.of(target="y", features="a").block(FRAME).X.shape == (N, 1)
 
 
 @pytest.mark.parametrize("role", ["target", "weight", "fold", "by"])
 @pytest.mark.parametrize("values", [np.zeros(N), [0] * N], ids=["array", "list"])
 def test_values_cannot_be_given_where_rows_come_from_elsewhere(role, values):
-    plan = Plan.of(**{"target": "y", role: values})
+    plan = ColumnRoles.of(**{"target": "y", role: values})
     with pytest.raises(ValueError, match=f"so {role}= must name a column"):
         plan.needed(FRAME.columns)
 
 
 def test_a_plan_travels():
-    plan = Plan.of(target="y", features=FEATURES, weight="w", fold=HashFolds(3, key="id"), by="g")
+    plan = ColumnRoles.of(
+        target="y", features=FEATURES, weight="w", fold=HashFolds(3, key="id"), by="g"
+    )
     arrived = pickle.loads(pickle.dumps(plan))  # noqa: S301 - our own
     assert arrived == plan
     assert summary(arrived, FRAME).by_group == summary(plan, FRAME).by_group
@@ -189,7 +193,7 @@ def test_a_missing_group_is_refused(group):
 
 
 def test_summaries_of_groups_add_up():
-    plan = Plan.of(target="y", features=FEATURES, by="g")
+    plan = ColumnRoles.of(target="y", features=FEATURES, by="g")
     some, rest = (summary(plan, FRAME[FRAME["g"].isin(groups)]) for groups in ([0, 1], [1, 2]))
     total = (some + rest).by_group
     assert sorted(total) == [0, 1, 2]

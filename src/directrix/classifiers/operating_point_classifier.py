@@ -1,0 +1,564 @@
+"""OperatingPointClassifier: a threshold, rates and probabilities around the scores of any model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self
+from warnings import warn
+
+import numpy as np
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import assert_all_finite, column_or_1d, get_tags, indexable
+from sklearn.utils._metadata_requests import _routing_enabled
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from directrix.classifiers.base import two_classes
+from directrix.classifiers.labels import dates_in_microseconds, plain_labels
+from directrix.classifiers.state import (
+    ModelMetadata,
+    ModelState,
+    StateArrays,
+    model_params,
+    require,
+)
+from directrix.classifiers.threshold_classifier import ReportingClassifier
+from directrix.exceptions import UnweightedEstimatorWarning, find_stacklevel
+from directrix.files.layout import is_number, is_text
+from directrix.fitting.finalize import HeldOut
+from directrix.fitting.guarantee import Guarantee, refuse_groups
+from directrix.fitting.held_out_scores import (
+    PARTS,
+    CrossFitting,
+    ScoreScale,
+    Split,
+    are_probabilities,
+    finite_scores,
+    fit_scores,
+    positive_response,
+    response_method,
+    splits_of,
+    warn_about_reversed,
+)
+from directrix.fitting.progress import single_blas_thread
+from directrix.fitting.training_rows import KeyedRows, checked_weight
+from directrix.metrics import FPRAtRecall, RecallAtFPR, RecallAtK, RecallAtPrecision
+from directrix.metrics.table import resolve
+from directrix.moments import ScoreHistogram
+from directrix.moments.score_histogram import BINS
+
+if TYPE_CHECKING:
+    from directrix._typing import AnyArray, FloatArray
+    from directrix.classifiers.scoring import ScoringFormula
+    from directrix.metrics.base import Metric
+    from directrix.models.operating_point import OperatingPoint
+
+#: The metric to use with limits and no metric: the most positives within the first of these.
+_METRIC_OF_LIMIT: dict[str, Any] = {
+    "fpr": RecallAtFPR,
+    "alerts": RecallAtK,
+    "precision": RecallAtPrecision,
+    "recall": FPRAtRecall,
+}
+#: What a model without an estimator is called in reports and messages.
+_SCORES = "the scores"
+
+
+@dataclass(frozen=True)
+class _HeldOutRows:
+    """Rows with held-out scores in favour of the positive label, and what gave them.
+
+    ``why``: how the scores came about, for the report. ``probabilities``: whether they are some.
+    """
+
+    scores: FloatArray
+    y: AnyArray
+    weight: FloatArray
+    groups: Any
+    name: str
+    why: str
+    probabilities: bool
+
+
+class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
+    r"""A threshold, the rates to expect and probabilities around the scores of any model.
+
+    Everything after the score is that of `DirectClassifier` and `ScorecardClassifier`: the
+    threshold is the best for the metric on held-out scores, the rates are those to expect on new
+    rows with 95 % intervals, limits may be guaranteed, and probabilities are calibrated to held-out
+    scores. The model stays as it is, and so does the order of the rows.
+
+    Held-out scores come from
+
+    - an **estimator**: it is cross-fitted, so that each row is scored by a copy that was fitted
+      without it, and then fitted to all rows;
+    - a **FrozenEstimator**, or scores alone (``estimator=None``): nothing is fitted, and the rows
+      given are the held-out rows. Give rows that the model was not fitted to.
+
+    Parameters
+    ----------
+    estimator : classifier, FrozenEstimator or None
+        Of two classes, with ``predict_proba`` or ``decision_function``. With None, `fit`,
+        `predict` and so on take scores in place of X: higher is more likely positive.
+    metric : str or Metric, optional
+        What sets the threshold: "error", "f1", "recall@fpr=0.01", ``Cost(fp=1, fn=20)`` and so on;
+        see `directrix.metrics`. By default the error; with `limits`, the highest recall within
+        them, or the lowest false-positive rate if only the recall is limited.
+    positive : label, optional
+        Label to catch; by default the last of ``classes_``, which are sorted.
+    limits : dict, optional
+        Limits that are kept together on new rows: ``{"fpr": 0.01, "alerts": 0.02}`` at most
+        (``alerts`` is the share of rows predicted positive), ``{"recall": 0.9, "precision":
+        0.6}`` at least. Needs `guarantee`.
+    guarantee : float, optional
+        Confidence with which the limits, or that of the metric, are kept on new rows, by exact
+        binomial bounds. An estimator is then fitted once, to two thirds of the rows, or to the
+        training rows of the last split of a splitter; the other rows set the threshold.
+    cv : int, splitter or splits
+        How an estimator is cross-fitted; each row is tested once at most. For time,
+        ``TimeSeriesSplit`` tests later rows by earlier ones, ``PredefinedSplit(month)`` each month
+        by all others. A number stratifies by class; with `groups`, whole groups are held out.
+    response_method : "auto", "predict_proba" or "decision_function"
+        Method of the estimator that scores rows; by default the first that it has.
+    n_jobs : int, optional
+        Processes in which copies of the estimator are fitted, as in scikit-learn.
+
+    Attributes
+    ----------
+    estimator_ : classifier or None
+        The fitted estimator.
+    operating_point_ : OperatingPoint
+        The threshold, on the scale of the estimator's own scores, and the rates to expect there. A
+        row is predicted positive where its score in favour of `positive` is above the threshold.
+    calibration_ : Calibration
+        From the decision function to probabilities.
+    report_ : DirectReport
+        What to expect on new rows, in words.
+    metric_ : Metric
+        The metric that set the threshold.
+    classes_ : array
+        The two labels, sorted.
+
+    See Also
+    --------
+    sklearn.model_selection.TunedThresholdClassifierCV : The same idea, without rates to expect,
+        limits or guarantees.
+
+    Notes
+    -----
+    Folds have estimators of their own, fitted to fewer rows than the final one. Their probabilities
+    are on one scale by themselves, and are used as they are. Scores of ``decision_function`` may
+    have a scale that depends on the rows: those of each fold are put on the scale of the final
+    estimator by the class means and deviations of the rows that both were fitted to.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.ensemble import HistGradientBoostingClassifier
+    >>> from directrix import OperatingPointClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.where(rng.random(4000) < 0.1, "fraud", "fine")
+    >>> X = rng.normal(size=(4000, 3)) + 1.5 * (y == "fraud")[:, None]
+    >>> booster = HistGradientBoostingClassifier(max_iter=20)
+    >>> model = OperatingPointClassifier(booster, "recall@fpr=0.05", positive="fraud").fit(X, y)
+    >>> print(model.report_)
+    recall at FPR 5 %: HistGradientBoostingClassifier
+    catches 'fraud'
+    on held-out rows: cross-fitted in 5 folds
+    on new rows expect 0.8... (0.7... to 0.8...)
+    """
+
+    estimator_: Any
+    metric_: Metric
+    _scale: ScoreScale
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        metric: str | Metric | None = None,
+        *,
+        positive: Any = None,
+        limits: Mapping[str, float] | None = None,
+        guarantee: float | None = None,
+        cv: Any = 5,
+        response_method: str = "auto",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.metric = metric  # type: ignore[assignment]
+        self.positive = positive
+        self.limits = limits
+        self.guarantee = guarantee
+        self.cv = cv
+        self.response_method = response_method
+        self.n_jobs = n_jobs
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **fit_params: Any
+    ) -> Self:
+        """Cross-fit the estimator, or take held-out scores, and set the threshold.
+
+        Parameters
+        ----------
+        X : rows as the estimator takes them, or scores of shape (n,) without an estimator
+        y : array of shape (n,)
+            Labels of two classes.
+        sample_weight : array of shape (n,), optional
+            Passed to the estimator too, if it takes weights (or requests them, with metadata
+            routing).
+        groups : array of shape (n,), optional
+            Group of each row (a customer, a patient): all rows of a group are held out together.
+        **fit_params
+            Passed to `fit` of the estimator; arrays with one entry per row are divided like rows.
+        """
+        metric = self._asked_metric()
+        guarantee = Guarantee.asked(metric, self.limits, self.guarantee)
+        refuse_groups(groups, self.guarantee)
+        X, labels = self._checked_rows(X, y)
+        weight = checked_weight(sample_weight, labels)
+        self._set_classes(two_classes(labels[weight > 0]))
+        if self.estimator is None:
+            held_out = self._given(X, labels, weight, groups)
+        elif isinstance(self.estimator, FrozenEstimator):
+            held_out = self._frozen(X, labels, weight, groups)
+        else:
+            routed = self._routed(sample_weight, groups, fit_params)
+            held_out = self._cross_fitted(X, labels, weight, groups, routed)
+        with single_blas_thread:
+            self._set_threshold(metric, guarantee, held_out)
+        for name in ("n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+        return self
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return how far the score of each row is from the threshold, in favour of the last class.
+
+        Rows above zero are predicted to be of the last of ``classes_``. Probabilities are compared
+        as log-odds; the unit is the spread of the held-out scores within the classes.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        array of shape (n,)
+        """
+        check_is_fitted(self)
+        scale, point = self._scale, self.operating_point_
+        above = scale.positions(self.positive_scores(X)) - scale.positions(point.threshold)
+        return -above if self._catches_first else above
+
+    def positive_scores(self, X: Any) -> FloatArray:
+        """Return the scores of the model itself, in favour of the positive label.
+
+        ``operating_point_.threshold`` is a threshold of these.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        array of shape (n,)
+        """
+        check_is_fitted(self)
+        if self.estimator_ is None:
+            return given_scores(X)
+        method = response_method(self.estimator_, self.response_method)
+        return positive_response(self.estimator_, X, method, self.positive_)
+
+    def around(self, estimator: Any) -> Self:
+        """Return a copy of this model that takes its scores from a fitted estimator.
+
+        For a model that was read from a file, which has the threshold and not the estimator.
+
+        Parameters
+        ----------
+        estimator : fitted classifier, or None for scores alone
+        """
+        check_is_fitted(self)
+        changed = copy(self)
+        changed.estimator_ = estimator
+        changed.estimator = None if estimator is None else FrozenEstimator(estimator)
+        return changed
+
+    def score_histogram(self, source: Any, *, target: Any, **options: Any) -> ScoreHistogram:
+        """Count the scores of rows, as `decision_function` gives them; histograms add up.
+
+        Parameters
+        ----------
+        source : as X in `fit`
+            Rows in memory: an estimator of any library cannot be run on an engine.
+        target : array of shape (n,)
+            Labels.
+        **options
+            ``weight``, sample weights.
+
+        Returns
+        -------
+        ScoreHistogram
+        """
+        refused = sorted(set(options) - {"weight"})
+        if refused:
+            msg = f"score_histogram() got an unexpected keyword argument {refused[0]!r}"
+            raise TypeError(msg)
+        scores = self.decision_function(source)
+        weight = options.get("weight")
+        return ScoreHistogram.of_scores(target, scores, weight, classes=self.classes_)
+
+    def score_above(self, point: OperatingPoint) -> float:
+        """Return how far the score of an operating point is above that of the present one.
+
+        Parameters
+        ----------
+        point : OperatingPoint
+        """
+        positions = self._scale.positions([point.threshold, self.operating_point_.threshold])
+        return float(positions[0] - positions[1])
+
+    def threshold_above(self, by: float) -> float:
+        """Return the threshold of an operating point at a score above that of the present one.
+
+        Parameters
+        ----------
+        by : float
+            Difference of decisions, in favour of the positive label.
+        """
+        present = float(self._scale.positions(self.operating_point_.threshold))
+        return self._scale.score_at(present + by)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return where metadata of `fit` goes: to the estimator, and to the splitter."""
+        router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
+        to_fit = MethodMapping().add(caller="fit", callee="fit")
+        if self.estimator is not None:
+            router.add(estimator=self.estimator, method_mapping=to_fit)
+        if hasattr(self.cv, "split"):
+            to_split = MethodMapping().add(caller="fit", callee="split")
+            router.add(splitter=self.cv, method_mapping=to_split)
+        return router
+
+    def scoring_formula(self) -> ScoringFormula:
+        """Raise TypeError: the scores are those of an estimator, which exports itself."""
+        check_is_fitted(self)
+        msg = (
+            "the scores of an OperatingPointClassifier are those of its estimator: export that, "
+            f"and flag rows whose score is above {self.operating_point_.threshold!r}"
+        )
+        raise TypeError(msg)
+
+    def export_state(self) -> ModelState:
+        """Return what is not the estimator's: threshold, scale, calibration, held-out scores."""
+        check_is_fitted(self)
+        held_out = self._held_out[0]
+        arrays: dict[str, Any] = {}
+        facts = ModelMetadata(smallest=self._scale.smallest, unit=self._scale.unit, held_out=None)
+        if held_out is not None:
+            names = ("cell", "weight", "totals", "squares")
+            arrays = {name: getattr(held_out, name) for name in names}
+            facts["held_out"] = [held_out.rows, held_out.center, held_out.scale]
+        cv = self.cv if isinstance(self.cv, int | np.integer) else 5
+        return ModelState(
+            params=model_params(self) | {"estimator": None, "cv": int(cv)},
+            classes=self.classes_,
+            n_features=1,
+            feature_names=None,
+            arrays=arrays,
+            facts=facts,
+            calibrations=self.calibrations_,
+            operating_points=self.operating_points_,
+        )
+
+    @classmethod
+    def _restored_scoring(cls, state: ModelState) -> dict[str, Any]:
+        state.facts.require_names("held_out", "smallest", "unit")
+        smallest, unit = state.facts["smallest"], state.facts["unit"]
+        valid = is_number(smallest) and is_number(unit) and smallest >= 0 and unit > 0
+        require(valid, "its scale of scores is not one")
+        require(len(state.operating_points) == 1, "it has no operating point")
+        point = state.operating_points[0]
+        return {
+            "estimator_": None,
+            "metric_": point.metric,
+            "_scale": ScoreScale(float(smallest), float(unit)),
+            "_held_out": (_restored_held_out(state),),
+        }
+
+    @classmethod
+    def _restored_facts(cls, facts: ModelMetadata) -> dict[str, Any]:  # noqa: ARG003 - read with the arrays
+        return {}
+
+    def _asked_metric(self) -> Metric:
+        """Return the metric that sets the threshold."""
+        asked: Any = self.metric
+        if asked is not None:
+            return resolve(asked)
+        limits = self.limits or {}
+        for rate, of_limit in _METRIC_OF_LIMIT.items():
+            if rate in limits and self.guarantee is not None:
+                metric: Metric = of_limit(limits[rate])
+                return metric
+        return resolve("error")
+
+    @property
+    def _metric(self) -> Metric:
+        return self.metric_
+
+    @property
+    def _score_rises(self) -> bool:
+        return True
+
+    def _move_threshold(self, by: float) -> None:
+        """Do nothing: the threshold is that of the operating point."""
+
+    def _checked_rows(self, X: Any, y: Any) -> tuple[Any, AnyArray]:
+        """Return rows that can be divided, and as many labels as an array."""
+        if y is None:
+            msg = f"{type(self).__name__} requires y to be passed, but the target y is None"
+            raise ValueError(msg)
+        labels: AnyArray = column_or_1d(plain_labels(y), warn=True)
+        assert_all_finite(labels, input_name="y")
+        X, labels = indexable(X, labels)
+        return X, dates_in_microseconds(labels)
+
+    def _given(self, X: Any, y: AnyArray, weight: FloatArray, groups: Any) -> _HeldOutRows:
+        """Return the rows of scores that were given."""
+        self.estimator_ = None
+        scores = given_scores(X)
+        probable = are_probabilities(scores)
+        return _HeldOutRows(scores, y, weight, groups, _SCORES, "as they were given", probable)
+
+    def _frozen(self, X: Any, y: AnyArray, weight: FloatArray, groups: Any) -> _HeldOutRows:
+        """Return rows scored by an estimator that was fitted to others."""
+        self.estimator_ = self.estimator.estimator
+        method = self._require_estimator(self.estimator_)
+        scores = positive_response(self.estimator_, X, method, self.positive_)
+        name = type(self.estimator_).__name__
+        why = "it was fitted before, to other rows"
+        return _HeldOutRows(scores, y, weight, groups, name, why, method == "predict_proba")
+
+    def _cross_fitted(
+        self, X: Any, y: AnyArray, weight: FloatArray, groups: Any, routed: Mapping[str, Any]
+    ) -> _HeldOutRows:
+        """Return rows that copies of the estimator have scored which were fitted without them."""
+        positive, apart = y == self.positive_, self.guarantee is not None
+        used = np.flatnonzero(weight > 0)
+        splits = splits_of(self.cv, X, y, positive, groups, apart=apart)
+        splits = [Split(*(np.intersect1d(part, used) for part in split)) for split in splits]
+        fitting = CrossFitting(
+            self.estimator, X, y, self.positive_, routed, self.response_method, self.n_jobs
+        )
+        fit = fitting.run(splits, used, refit=not apart)
+        self.estimator_ = fit.estimator
+        self._require_estimator(self.estimator_)
+        why = "fitted to the other rows" if apart else f"cross-fitted in {len(splits)} folds"
+        return _HeldOutRows(
+            fit.scores,
+            y[fit.tested],
+            weight[fit.tested],
+            None if groups is None else np.asarray(groups)[fit.tested],
+            type(self.estimator).__name__,
+            why,
+            fit.method == "predict_proba",
+        )
+
+    def _routed(self, sample_weight: Any, groups: Any, fit_params: dict[str, Any]) -> Any:
+        """Return what is passed to `fit` of the estimator."""
+        given = {"sample_weight": sample_weight, "groups": groups}
+        given = {name: value for name, value in given.items() if value is not None}
+        if _routing_enabled():
+            routed = process_routing(self, "fit", **given, **fit_params)
+            return routed.estimator.fit
+        passed = dict(fit_params)
+        if sample_weight is not None:
+            if has_fit_parameter(self.estimator, "sample_weight"):
+                passed["sample_weight"] = np.asarray(sample_weight)
+            else:
+                name = type(self.estimator).__name__
+                warn(UnweightedEstimatorWarning(name), stacklevel=find_stacklevel())
+        return passed
+
+    def _require_estimator(self, estimator: Any) -> str:
+        """Return the method that scores rows; refuse an estimator of other classes."""
+        method = response_method(estimator, self.response_method)
+        known = np.asarray(getattr(estimator, "classes_", self.classes_)).tolist()
+        if sorted(map(str, known)) != sorted(map(str, self.classes_.tolist())):
+            msg = (
+                f"{type(estimator).__name__} was fitted to the classes {known}, and the labels "
+                f"are {self.classes_.tolist()}: give labels of the same two classes"
+            )
+            raise ValueError(msg)
+        return method
+
+    def _set_threshold(
+        self, metric: Metric, guarantee: Guarantee | None, held_out: _HeldOutRows
+    ) -> None:
+        """Set the threshold, the operating point, the calibration and the report."""
+        used = held_out.weight > 0
+        scores, y, weight = held_out.scores[used], held_out.y[used], held_out.weight[used]
+        two_classes(y)
+        positive, probabilities = y == self.positive_, held_out.probabilities
+        self._scale = ScoreScale.of(scores, positive, weight, probabilities=probabilities)
+        # Rows are told apart by the rank of their score, so that no scale changes their parts.
+        levels, rank = np.unique(scores, return_inverse=True)
+        ranks = rank.astype(np.float64)[:, None]
+        groups = None if held_out.groups is None else np.asarray(held_out.groups)[used]
+        keyed = KeyedRows.of(ranks, y, weight, groups=groups)
+        rows = keyed.training_rows(self.positive_, PARTS)
+        rows = rows._replace(X=self._scale.positions(levels)[rows.X.astype(np.intp)])
+        other = next(label for label in self.classes_.tolist() if label != self.positive_)
+        warn_about_reversed(rows, self.positive_, other)
+        fit = fit_scores(metric, rows, held_out.name, held_out.why, guarantee)
+        fitted, point = fit.fitted, fit.fitted.operating_point
+        threshold = self._scale.threshold_at(point.threshold, scores)
+        fitted = fitted._replace(operating_point=replace(point, threshold=threshold))
+        self.metric_ = metric
+        self._weighted_by = keyed.weighted_by
+        self._set_points([fitted])
+        calibration = fitted.calibration
+        self.calibrations_ = (calibration.sign_flipped() if self._catches_first else calibration,)
+        self.reports_ = self._final_reports([fit.report])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if self.estimator is not None:
+            tags.input_tags = get_tags(self.estimator).input_tags
+        return tags
+
+
+def given_scores(X: Any) -> FloatArray:
+    """Return scores that were given in place of rows, as an array."""
+    scores = np.asarray(X, dtype=np.float64)
+    if scores.ndim == 2 and scores.shape[1] == 1:
+        scores = scores[:, 0]
+    if scores.ndim != 1:
+        msg = (
+            f"without an estimator, X is one score for each row, not an array of shape "
+            f"{scores.shape}: of predict_proba give the column of the positive class"
+        )
+        raise ValueError(msg)
+    return finite_scores(scores, _SCORES)
+
+
+def _restored_held_out(state: ModelState) -> HeldOut | None:
+    """Return the held-out scores of a state, after checking them; None if it has none."""
+    arrays, facts = StateArrays(state.arrays), state.facts["held_out"]
+    if facts is None:
+        arrays.require_empty()
+        return None
+    valid = isinstance(facts, list) and len(facts) == 3 and is_text(facts[0])
+    valid = valid and is_number(facts[1]) and is_number(facts[2])
+    require(valid, "its held-out scores are damaged")
+    cell = arrays.take("cell", (None,), "int64")
+    weight = arrays.take("weight", (len(cell),), "float64")
+    totals = arrays.take("totals", (None, 2), "float64")
+    squares = arrays.take("squares", (len(totals), 2), "float64")
+    arrays.require_empty()
+    inside = not len(cell) or (cell.min() >= 0 and cell.max() < len(totals) * 2 * BINS)
+    require(inside and facts[2] > 0, "its held-out scores are damaged")
+    return HeldOut(cell, weight, totals, squares, facts[0], float(facts[1]), float(facts[2]))

@@ -1,0 +1,508 @@
+r"""Which bins of a card are merged first: those where the card itself says that it matters least.
+
+With the log-odds t of a card and the curvature q = p (1 − p) of its probabilities, a card of other
+points b is at the distance
+
+.. math:: \tfrac12 \sum_i q_i (t_i - s_i(b))^2 = \tfrac12 (b - \hat b)^\top M (b - \hat b),
+          \qquad M = X^\top Q X - \frac{m m^\top}{\sum q},\quad m = X^\top q
+
+where X has an indicator for every cell, and the intercept follows. Ties :math:`C b = 0` cost
+
+.. math:: \tfrac12 (C b)^\top (C S C^\top)^{-1} (C b), \qquad S = M^{-1}
+
+if all other points follow. So groups of cells are merged one after another: that with the lowest
+cost for each line saved first. One path has a card of every size, and a column is gone when its
+last two groups are merged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from directrix._typing import AnyArray, FloatArray, IntArray
+    from directrix.models.card import Card, Cross
+    from directrix.tables.coding.card_coding import Direction
+    from directrix.tables.coding.prior import CellKinds
+
+#: Atoms of all columns at most: cells of almost equal points are merged before the path begins.
+_MOST_ATOMS = 240
+#: Crosses that the path begins with at most, the strongest, and rows and columns of each.
+_MOST_CROSSES, _GRID = 12, 3
+#: Added to the curvature of each atom, in rows: constants of a column have none.
+_SLIGHT = 1e-2
+#: Rows whose curvature is measured; rows are in the order of their keys, which is random.
+_CURVATURE_ROWS, _BLOCK = 10_000, 2_048
+#: Levels are merged with so many neighbours in the order of their points, if they are many.
+_REACH, _FEW_LEVELS = 3, 12
+#: Share of the slots of groups below which those of groups that are gone are removed.
+_KEPT = 0.8
+
+
+# ── Atoms: what the path begins with ──────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A cross as a few rows and columns.
+
+    ``columns``: positions of both columns. ``index``: for each cell of either column, its row or
+    column in ``atoms``. ``ordered``: for rows and columns, those whose neighbours may be merged;
+    others, such as missing, may be merged with any.
+    """
+
+    columns: tuple[int, int]
+    index: tuple[IntArray, IntArray]
+    ordered: tuple[list[int], list[int]]
+    atoms: IntArray
+
+
+@dataclass(frozen=True)
+class Atoms:
+    """The finest groups of cells that a card is merged from.
+
+    ``cells``: for each column the atom of each of its cells, −1 for cells without rows. ``lines``:
+    for each column its atoms in an order that merged groups keep. ``loose``: atoms of levels,
+    missing and special values, which may be merged with any of their column.
+    """
+
+    cells: tuple[IntArray, ...]
+    lines: tuple[list[int], ...]
+    loose: tuple[list[int], ...]
+    grids: tuple[Grid, ...]
+    count: int
+
+    def of_rows(self, cells: IntArray) -> IntArray:
+        """Return the atoms of rows, of shape (columns and grids, n)."""
+        columns = [of_column[cells[:, k]] for k, of_column in enumerate(self.cells)]
+        grids = [
+            grid.atoms[grid.index[0][cells[:, i]], grid.index[1][cells[:, j]]]
+            for grid in self.grids
+            for i, j in [grid.columns]
+        ]
+        return np.array([*columns, *grids], dtype=np.int64)
+
+    @classmethod
+    def of(
+        cls,
+        card: Card,
+        kinds: Sequence[CellKinds],
+        directions: Sequence[Direction],
+        cells: IntArray,
+        curvature: FloatArray,
+    ) -> Atoms:
+        """Merge cells of almost equal points, and crosses to small grids.
+
+        ``card``: in log-odds. ``cells``, ``curvature``: of the teacher's training rows.
+        """
+        weights = [
+            np.bincount(cells[:, k], curvature, of.n_cells).astype(np.float64)
+            for k, of in enumerate(kinds)
+        ]
+        points = [of_column.astype(np.float64).copy() for of_column in card.columns]
+        parts = []
+        for cross in card.crosses:
+            rows, columns, inner = _interaction(cross.points, cross.weights(cells, curvature))
+            for k, side, moved in zip(cross.columns, cross.merged, (rows, columns), strict=True):
+                points[k] += moved[side]
+            parts.append((cross, *inner))
+        parts.sort(key=lambda part: -float((part[2] * part[1] ** 2).sum()))
+        return cls.of_points(points, weights, kinds, directions, parts[:_MOST_CROSSES])
+
+    @classmethod
+    def of_points(
+        cls,
+        points: Sequence[FloatArray],
+        weights: Sequence[FloatArray],
+        kinds: Sequence[CellKinds],
+        directions: Sequence[Direction] = (),
+        crosses: Sequence[tuple[Cross, FloatArray, FloatArray]] = (),
+    ) -> Atoms:
+        """Return atoms of columns with these points, and of the interactions of crosses.
+
+        ``crosses``: each with its points less what adds up, and the curvature of its cells.
+        """
+        rising = {direction.column: direction.rising for direction in directions}
+        chains, loose = [], []
+        for k, (of_column, weight) in enumerate(zip(kinds, weights, strict=True)):
+            line = np.arange(of_column.ordered.start, of_column.ordered.stop)
+            line = rising.get(k, line)
+            held = np.flatnonzero(weight > 0)
+            alone = np.setdiff1d(held, line)
+            line = line[np.isin(line, held)]
+            if not len(line):  # levels: neighbours in the order of their points
+                line = alone[np.argsort(points[k][alone], kind="stable")]
+                alone = alone[:0]
+            chains.append(line)
+            loose.append(alone)
+        room = _MOST_ATOMS - sum(map(len, loose))
+        starts = _nearly_equal(chains, points, weights, room)
+        of_cell, lines, free, count = [], [], [], 0
+        for k, (chain, first) in enumerate(zip(chains, starts, strict=True)):
+            numbers = np.full(kinds[k].n_cells, -1, dtype=np.int64)
+            numbers[chain] = count + np.cumsum(first) - 1
+            n_line = int(first.sum())
+            numbers[loose[k]] = count + n_line + np.arange(len(loose[k]))
+            every = list(range(count, count + n_line + len(loose[k])))
+            keeps_order = k in rising or kinds[k].n_ordered
+            lines.append(every[:n_line] if keeps_order else [])
+            free.append(every[n_line:] if keeps_order else every)
+            of_cell.append(numbers)
+            count += len(every)
+        grids = []
+        for cross, inner, weight in crosses:
+            grid = _grid(cross, inner, weight, kinds, count)
+            if grid.atoms.shape != (1, 1):
+                grids.append(grid)
+                count += grid.atoms.size
+        return cls(tuple(of_cell), tuple(lines), tuple(free), tuple(grids), count)
+
+
+def _nearly_equal(
+    chains: Sequence[IntArray],
+    points: Sequence[FloatArray],
+    weights: Sequence[FloatArray],
+    most: int,
+) -> list[AnyArray]:
+    """Return for each chain of cells which of them begin an atom, of at most so many in all.
+
+    Neighbours are merged in the order of the change of points that this makes, column by column.
+    """
+    sizes = [len(chain) for chain in chains]
+    value = np.concatenate([points[k][chain] for k, chain in enumerate(chains)])
+    weight = np.concatenate([weights[k][chain] for k, chain in enumerate(chains)])
+    first = np.ones(len(value), dtype=bool)
+    ends = np.cumsum(sizes)
+    following = np.arange(1, len(value) + 1)
+    before = np.arange(-1, len(value) - 1)
+    filled = np.array(sizes) > 0
+    following[ends[filled] - 1] = -1
+    before[(ends - sizes)[filled]] = -1
+    price = np.full(len(value), np.inf)
+
+    def update(k: int) -> None:
+        other = following[k]
+        price[k] = np.inf
+        if other >= 0:
+            both = weight[k] * weight[other] / (weight[k] + weight[other])
+            price[k] = both * (value[k] - value[other]) ** 2
+
+    for k in range(len(value)):
+        update(k)
+    left = len(value)
+    while left > max(most, 0) or (left and price.min() == 0.0):
+        k = int(price.argmin())
+        if not np.isfinite(price[k]):
+            break
+        other = following[k]
+        total = weight[k] + weight[other]
+        value[k] += (value[other] - value[k]) * (weight[other] / total)
+        weight[k], first[other], price[other] = total, False, np.inf
+        following[k] = following[other]
+        if following[k] >= 0:
+            before[following[k]] = k
+        update(k)
+        if before[k] >= 0:
+            update(int(before[k]))
+        left -= 1
+    return np.split(first, ends[:-1]) if sizes else []
+
+
+def _interaction(
+    points: FloatArray, weight: FloatArray
+) -> tuple[FloatArray, FloatArray, tuple[FloatArray, FloatArray]]:
+    """Return what rows and what columns add, and the rest of the points with its weights."""
+    rest, rows, columns = points.copy(), np.zeros(len(points)), np.zeros(points.shape[1])
+    of_rows, of_columns = weight.sum(axis=1), weight.sum(axis=0)
+    for _ in range(4):
+        added = (weight * rest).sum(axis=1) / np.where(of_rows > 0, of_rows, 1.0)
+        rest, rows = rest - added[:, None], rows + added
+        added = (weight * rest).sum(axis=0) / np.where(of_columns > 0, of_columns, 1.0)
+        rest, columns = rest - added, columns + added
+    return rows, columns, (rest, weight)
+
+
+def _grid(
+    cross: Cross, points: FloatArray, weight: FloatArray, kinds: Sequence[CellKinds], start: int
+) -> Grid:
+    """Merge rows and columns of a cross, those of the most similar points first."""
+    sums = [np.where(weight > 0, points, 0.0) * weight, weight.astype(np.float64)]
+    members: list[list[list[int]]] = []
+    ordered: list[list[int]] = []
+    for k, side, size in zip(cross.columns, cross.merged, points.shape, strict=True):
+        inside = side[kinds[k].ordered] if kinds[k].n_ordered else side[1:]
+        line = np.unique(inside).tolist()
+        rest = np.setdiff1d(np.arange(size), line).tolist()
+        members.append([[row] for row in (*line, *rest)])
+        ordered.append(list(range(len(line))))
+        axis = len(members) - 1
+        sums = [part.take([*line, *rest], axis) for part in sums]
+    while max(map(len, members)) > _GRID:
+        best: tuple[float, int, tuple[int, int]] | None = None
+        for axis in (0, 1):
+            if len(members[axis]) <= _GRID:
+                continue
+            pairs = _row_pairs(len(members[axis]), len(ordered[axis]))
+            total, held = (part if axis == 0 else part.T for part in sums)
+            left, right = np.array(pairs).T
+            mean = total / np.where(held > 0, held, 1.0)
+            both = held[left] * held[right] / np.maximum(held[left] + held[right], 1e-300)
+            price = (both * (mean[left] - mean[right]) ** 2).sum(axis=1)
+            index = int(price.argmin())
+            if best is None or price[index] < best[0]:
+                best = float(price[index]), axis, pairs[index]
+        assert best is not None  # noqa: S101 - one axis is longer than a grid
+        _, axis, (i, j) = best
+        members[axis][i] += members[axis].pop(j)
+        if j < len(ordered[axis]):
+            ordered[axis].pop()
+        for number, part in enumerate(sums):
+            moved = part if axis == 0 else part.T
+            moved[i] += moved[j]
+            sums[number] = np.delete(part, j, axis)
+    maps = []
+    for axis, side in enumerate(cross.merged):
+        row_of = np.zeros(points.shape[axis], dtype=np.int64)
+        for number, rows in enumerate(members[axis]):
+            row_of[rows] = number
+        maps.append(row_of[side])
+    shape = len(members[0]), len(members[1])
+    atoms = start + np.arange(shape[0] * shape[1]).reshape(shape)
+    return Grid(cross.columns, (maps[0], maps[1]), (ordered[0], ordered[1]), atoms)
+
+
+def _row_pairs(n_rows: int, n_ordered: int) -> list[tuple[int, int]]:
+    """Return the rows of a grid that may be merged: neighbours, and loose ones with any."""
+    pairs = [(i, i + 1) for i in range(n_ordered - 1)]
+    return pairs + [(i, j) for j in range(n_ordered, n_rows) for i in range(j)]
+
+
+# ── The path: groups of atoms, merged one after another ───────────────────────────────────────────
+
+
+class Move(NamedTuple):
+    """Groups to be merged, as pairs of slots, and the lines that this saves."""
+
+    block: int
+    left: IntArray
+    right: IntArray
+    saved: int
+    rows: tuple[int, int] | None = None
+    axis: int = 0
+
+
+class _GridState:
+    """The rows and columns of a grid that are left; ``slots`` has a group for each cell."""
+
+    def __init__(self, grid: Grid) -> None:
+        self.slots = grid.atoms.copy()
+        self.n_ordered = [len(grid.ordered[0]), len(grid.ordered[1])]
+
+    @property
+    def lines(self) -> int:
+        return self.slots.size if self.slots.size > 1 else 0
+
+    def moves(self, block: int) -> Iterator[Move]:
+        """Yield the merges of two rows or two columns, and of all cells."""
+        slots = self.slots
+        if slots.size < 2:
+            return
+        for axis, of_axis in enumerate((slots, slots.T)):
+            saved = of_axis.shape[1] if slots.size > 2 else 2
+            for i, j in _row_pairs(len(of_axis), self.n_ordered[axis]):
+                yield Move(block, of_axis[i], of_axis[j], saved, (i, j), axis)
+        if min(slots.shape) > 1:
+            every = slots.ravel()
+            first = np.repeat(every[:1], len(every) - 1)
+            yield Move(block, first, every[1:], slots.size)
+
+    def merge(self, move: Move) -> None:
+        if move.rows is None:
+            self.slots = self.slots[:1, :1]
+            return
+        _, j = move.rows
+        self.slots = np.delete(self.slots, j, move.axis)
+        if j < self.n_ordered[move.axis]:
+            self.n_ordered[move.axis] -= 1
+
+
+class _Pairs:
+    """Groups of columns that may be merged, two at a time."""
+
+    def __init__(self, atoms: Atoms, points: FloatArray) -> None:
+        left, right, block = [], [], []
+        self.is_line = np.zeros(atoms.count, dtype=bool)
+        for k, (line, loose) in enumerate(zip(atoms.lines, atoms.loose, strict=True)):
+            self.is_line[line] = True
+            pairs = [*pairwise(line), *((o, x) for o in line for x in loose)]
+            near = sorted(loose, key=lambda atom: (points[atom], atom))
+            reach = _REACH if len(near) > _FEW_LEVELS else len(near)
+            pairs += [(x, z) for i, x in enumerate(near) for z in near[i + 1 : i + 1 + reach]]
+            left += [x for x, _ in pairs]
+            right += [z for _, z in pairs]
+            block += [k] * len(pairs)
+        self.left, self.right, self.block = (
+            np.array(part, dtype=np.int64) for part in (left, right, block)
+        )
+        self.groups = np.array(
+            [len(line) + len(loose) for line, loose in zip(atoms.lines, atoms.loose, strict=True)],
+            dtype=np.int64,
+        )
+
+    @property
+    def lines(self) -> int:
+        return int(self.groups[self.groups > 1].sum())
+
+    def renumber(self, moved: IntArray, used: IntArray) -> None:
+        """Give groups the slots that they have moved to."""
+        self.left, self.right, self.is_line = (
+            moved[self.left],
+            moved[self.right],
+            self.is_line[used],
+        )
+
+    def best(self, b: FloatArray, S: FloatArray) -> tuple[float, int]:
+        """Return the lowest price of a line saved, and the pair that has it."""
+        if not len(self.left):
+            return np.inf, -1
+        x, z = self.left, self.right
+        variance = S[x, x] + S[z, z] - 2.0 * S[x, z]
+        saved = np.where(self.groups[self.block] == 2, 2.0, 1.0)
+        price = (b[x] - b[z]) ** 2 / (np.maximum(variance, 1e-12) * saved)
+        index = int(price.argmin())
+        return 0.5 * float(price[index]), index
+
+    def merge(self, index: int) -> tuple[int, int]:
+        """Merge a pair; return the group that stays, and the one that is gone."""
+        x, z = int(self.left[index]), int(self.right[index])
+        if self.is_line[z] and not self.is_line[x]:
+            x, z = z, x
+        self.groups[self.block[index]] -= 1
+        left, right = self.left, self.right
+        if self.is_line[x] and not self.is_line[z]:
+            # What may be merged with any group is now in one that has its place in the order.
+            keep = (left != z) & (right != z)
+        else:
+            left, right = np.where(left == z, x, left), np.where(right == z, x, right)
+            keep = left != right
+        self.left, self.right, self.block = left[keep], right[keep], self.block[keep]
+        return x, z
+
+
+@dataclass(frozen=True)
+class Curvature:
+    """The teacher as a parabola in the points of atoms.
+
+    ``gram``: X'QX of the indicators of atoms. ``mass``: X'q. ``total``: sum of q. ``points``: the
+    points of atoms that are nearest to the teacher.
+    """
+
+    gram: FloatArray
+    mass: FloatArray
+    total: float
+    points: FloatArray
+    inverse: FloatArray
+
+    @classmethod
+    def of_rows(
+        cls, atoms: IntArray, count: int, log_odds: FloatArray, curvature: FloatArray
+    ) -> Curvature:
+        """Measure the curvature on rows; ``atoms`` has the shape (columns and grids, n)."""
+        rows = slice(None, _CURVATURE_ROWS)
+        atoms, log_odds, q = atoms[:, rows], log_odds[rows], curvature[rows]
+        q = q * (curvature.sum() / q.sum())
+        gram, first = np.zeros((count, count)), np.zeros(count)
+        for start in range(0, len(q), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            X = np.zeros((len(q[block]), count))
+            X[np.arange(len(X))[:, None], atoms[:, block].T] = 1.0
+            gram += X.T @ (X * q[block, None])
+            first += (q * log_odds)[block] @ X
+        mass = gram.diagonal().copy()
+        return cls.of_sums(gram, mass, float(q.sum()), first, float(q @ log_odds))
+
+    @classmethod
+    def of_sums(
+        cls, gram: FloatArray, mass: FloatArray, total: float, first: FloatArray, sum_first: float
+    ) -> Curvature:
+        """Find the nearest points; ``first`` is X'Qt and ``sum_first`` the sum of q t."""
+        centred = gram - np.outer(mass, mass) / total
+        centred[np.diag_indices(len(mass))] += _SLIGHT
+        inverse = np.linalg.inv(centred)
+        inverse = (inverse + inverse.T) / 2.0
+        points: FloatArray = inverse @ (first - mass * (sum_first / total))
+        return cls(gram, mass, total, points, inverse)
+
+
+class Groups(NamedTuple):
+    """A size of the path: for each atom the atom that its group is named after, and its points."""
+
+    of_atom: IntArray
+    points: FloatArray
+    lines: int
+
+
+def merge_path(atoms: Atoms, curvature: Curvature, sizes: Sequence[int]) -> dict[int, Groups]:
+    """Merge groups until there are no more lines than the smallest size; return each size.
+
+    A size that is larger than the number of lines at the beginning has all atoms.
+    """
+    b, S = curvature.points.copy(), curvature.inverse.copy()
+    group = np.arange(atoms.count)  # of each atom, as a slot of b and S
+    name = np.arange(atoms.count)  # of each slot, an atom of its group
+    pairs = _Pairs(atoms, b)
+    grids = [_GridState(grid) for grid in atoms.grids]
+    left, found = sorted(set(sizes)), {}
+    while True:
+        lines = pairs.lines + sum(grid.lines for grid in grids)
+        while left and lines <= left[-1]:
+            found[left.pop()] = Groups(name[group], b[group], lines)
+        if not left:
+            return found
+        price, index = pairs.best(b, S)
+        of_grid = _best_of_grids(grids, b, S)
+        if of_grid is not None and of_grid[0] < price:
+            move = of_grid[1]
+            ties = list(zip(move.left.tolist(), move.right.tolist(), strict=True))
+            grids[move.block].merge(move)
+        else:
+            ties = [pairs.merge(index)]
+        for x, z in ties:
+            change = S[:, x] - S[:, z]
+            variance = change[x] - change[z]
+            if variance > 1e-10:
+                b -= change * ((b[x] - b[z]) / variance)
+                S -= np.outer(change, change / variance)
+            group[group == z] = x
+        used = np.unique(group)
+        if len(used) < _KEPT * len(b):  # the slots of groups that are gone
+            moved = np.full(len(b), -1)
+            moved[used] = np.arange(len(used))
+            b, S, group, name = b[used], S[np.ix_(used, used)], moved[group], name[used]
+            pairs.renumber(moved, used)
+            for grid in grids:
+                grid.slots = moved[grid.slots]
+
+
+def _best_of_grids(
+    grids: Sequence[_GridState], b: FloatArray, S: FloatArray
+) -> tuple[float, Move] | None:
+    """Return the merge of a grid with the lowest price of a line saved."""
+    best: tuple[float, Move] | None = None
+    for block, grid in enumerate(grids):
+        for move in grid.moves(block):
+            x, z = move.left, move.right
+            V = S[np.ix_(x, x)] - S[np.ix_(x, z)] - S[np.ix_(z, x)] + S[np.ix_(z, z)]
+            V[np.diag_indices(len(x))] += 1e-9
+            gap = b[x] - b[z]
+            price = 0.5 * float(gap @ np.linalg.solve(V, gap)) / move.saved
+            if best is None or price < best[0]:
+                best = price, move
+    return best

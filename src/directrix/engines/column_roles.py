@@ -1,0 +1,650 @@
+"""The roles of the columns of a table, of numbers or raw, and the blocks of rows that they read."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import groupby
+from types import NoneType
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from directrix.engines.tables import as_table
+from directrix.exceptions.columns import (
+    USE_SCORECARD,
+    ColumnKindError,
+    ColumnNotFoundError,
+    InfiniteValuesError,
+    MissingValuesError,
+    NotNumericError,
+)
+from directrix.moments import ClassMoments, Moments
+from directrix.rows.keys import CopyCounter, folds_by_key, hash_with_label, key_hash, row_hash
+from directrix.rows.labels import as_labels, fold_numbers
+from directrix.rows.rows import Rows, as_rows
+from directrix.rows.sums import TreeSum, tree_sum
+from directrix.tables import BinCounts, Binner, Column, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from directrix._typing import AnyArray, FloatArray, IntArray
+    from directrix.engines.tables import SourceTable
+    from directrix.moments import Moments
+
+# ── Partition and Block: rows as an engine reads them, and separated by the roles of columns ──────
+
+
+#: Largest number of parts that the driver adds itself, because another level would take longer.
+MOST_PARTS = 4
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Tables that one worker reads in sequence.
+
+    ``number`` is the same whenever the source is read; ``count`` is the number of partitions, if
+    the engine knows it before it reads them.
+    """
+
+    number: int
+    tables: Iterable[Any]
+    count: int | None = None
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.tables)
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Rows of a table, separated into features, labels, weights, folds and groups.
+
+    ``X`` is whatever `ColumnRoles.read_features` returns, ``group`` has the values of the ``by``
+    column, ``names`` are feature names that a transformer gives. If the plan needs them, ``hashes``
+    are hashes of the content of rows, and ``keys`` row keys, different for copies of equal rows.
+    """
+
+    X: Any
+    y: AnyArray
+    weight: FloatArray | None
+    fold: IntArray | None
+    group: AnyArray | None
+    names: tuple[str, ...] | None
+    hashes: AnyArray | None = None
+    keys: AnyArray | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.y)
+
+    @cached_property
+    def labels(self) -> AnyArray:
+        """Labels as booleans, numbers or texts."""
+        return as_labels(self.y)
+
+    @cached_property
+    def row_weight(self) -> FloatArray:
+        """Sample weights as float64; ones if there are none."""
+        return np.ones(self.n_rows) if self.weight is None else np.asarray(self.weight, np.float64)
+
+    @cached_property
+    def row_fold(self) -> AnyArray:
+        """Fold numbers; zeros if there are no folds."""
+        return np.zeros(self.n_rows, dtype=np.int32) if self.fold is None else self.fold
+
+    @cached_property
+    def row_keys(self) -> AnyArray:
+        """Row keys; zeros if the plan does not identify rows."""
+        return np.zeros(self.n_rows, dtype=np.uint64) if self.keys is None else self.keys
+
+
+def group_counts(n_parts: int, fan_in: int) -> list[int]:
+    """Return the number of groups on each level of the tree; no level if there are few parts.
+
+    A group has ``fan_in`` parts, a power of two.
+    """
+    counts: list[int] = []
+    while n_parts > (1 if counts else MOST_PARTS):
+        n_parts = -(-n_parts // fan_in)
+        counts.append(n_parts)
+    return counts
+
+
+def group_sums(parts: Iterable[tuple[int, bytes]], fan_in: int) -> Iterator[tuple[int, bytes]]:
+    """Yield the number of each group and the sum of its parts, with few parts in memory.
+
+    ``parts`` are numbers and pickled parts of whole groups, in the order of the numbers. A number
+    that comes twice counts once.
+    """
+    for group, members in groupby(parts, key=lambda part: part[0] // fan_in):
+        running: TreeSum[Any] = TreeSum()
+        for number, part in members:
+            running.add(number, unpacked(part))
+        yield group, packed(running.total())
+
+
+def packed(part: Any) -> bytes:
+    """Return a result of a task as it is sent between workers."""
+    return pickle.dumps(part, protocol=pickle.HIGHEST_PROTOCOL)
+
+
+def unpacked(part: bytes) -> Any:
+    """Return a result that `packed` has written."""
+    return pickle.loads(part)  # noqa: S301 - sent by a worker of the same job
+
+
+# ── ColumnRoles: the roles of columns, and how a block of rows is summarised ──────────────────────
+
+
+#: Name of the column of row keys that an engine adds when it knows the positions of rows in files.
+POSITION = "__directrix_position__"
+
+#: Remedy for text in a source of rows.
+ENCODE = (
+    f"{USE_SCORECARD}, or encode such columns (transform= takes a fitted transformer), or drop them"
+)
+
+
+@dataclass(frozen=True)
+class HashFolds:
+    """Folds by a hash of row keys, reproducible on any number of workers.
+
+    Parameters
+    ----------
+    n_folds : int
+        Number of folds, at least two.
+    key : str, int, or sequence of them, optional
+        Columns that identify a group of rows (a customer, a session): rows of equal key are in the
+        same fold, on every engine. By default every row is assigned independently: in files by its
+        position, elsewhere by its content, the number of equal rows before it, and its partition.
+        Equal rows are then spread over the folds as independent rows are.
+    seed : int
+        A different seed gives different folds.
+    """
+
+    n_folds: int = 5
+    key: Any = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.n_folds < 2:
+            msg = f"there must be at least two folds, not {self.n_folds}"
+            raise ValueError(msg)
+
+    @property
+    def columns(self) -> tuple[Any, ...]:
+        """The key columns as a tuple."""
+        if self.key is None:
+            return ()
+        return (self.key,) if isinstance(self.key, str | int) else tuple(self.key)
+
+    def of(self, table: SourceTable, keys: AnyArray | None) -> IntArray:
+        """Return the fold of each row of a table; ``keys`` are used if there are no key columns."""
+        chosen = [keys] if self.key is None else [table.values(name) for name in self.columns]
+        return folds_by_key(key_hash(chosen, self.seed), self.n_folds)
+
+    def of_rows(self, X: Any, y: Any) -> IntArray:
+        """Return the fold of each row of an array or sparse matrix, without key columns."""
+        keys = CopyCounter().keys(hash_with_label(row_hash(as_rows(X)), as_labels(y)))
+        return folds_by_key(key_hash([keys], self.seed), self.n_folds)
+
+
+@dataclass(frozen=True)
+class ColumnRoles:
+    """Roles of the columns. It is sent to workers, so it holds only names and settings.
+
+    The roles are those of `directrix.summarize`. With ``identified``, blocks have row hashes and
+    row keys even if the folds do not need them.
+    """
+
+    target: Any
+    features: tuple[Any, ...] | None = None
+    weight: Any = None
+    fold: Any = None
+    by: Any = None
+    classes: Any = field(default=None, compare=False)
+    transform: Any = field(default=None, compare=False)
+    identified: Any = False
+
+    @classmethod
+    def of(cls, *, features: Any = None, **roles: Any) -> Self:
+        """Return the roles; a single feature column may be given as text."""
+        if features is not None:
+            features = (features,) if isinstance(features, str) else tuple(features)
+        return cls(features=features, **roles)
+
+    def roles(self) -> list[Any]:
+        """Return the columns that have a role other than feature."""
+        given = [self.target, self.weight, self.by]
+        given += list(self.fold.columns) if isinstance(self.fold, HashFolds) else [self.fold]
+        return [name for name in given if name is not None]
+
+    def given_roles(self) -> dict[str, Any]:
+        """Return the roles that are given as values, not by the name of a column."""
+        roles = {role: getattr(self, role) for role in ("target", "weight", "fold", "by")}
+        return {role: values for role, values in roles.items() if not _names_a_column(values)}
+
+    def with_columns_for(self, roles: Iterable[str]) -> Self:
+        """Return these with roles that are extra columns of its tables, (role, "given")."""
+        return replace(self, **{role: (role, "given") for role in roles})
+
+    def feature_columns(self, names: Any) -> tuple[Any, ...]:
+        """Return the feature columns of a table with these columns."""
+        if self.features is not None:
+            return self.features
+        used = set(self.roles())
+        return tuple(name for name in names if name not in used)
+
+    def needed(self, names: Any) -> list[Any]:
+        """Return the columns to read; raise KeyError if one is missing."""
+        if self.target is None:
+            msg = "target= is missing: it takes the name of the column of labels"
+            raise ValueError(msg)
+        for role in self.given_roles():
+            msg = f"the rows are read as a stream, so {role}= must name a column"
+            raise ValueError(msg)
+        needed_columns = list(dict.fromkeys([*self.feature_columns(names), *self.roles()]))
+        missing = [name for name in needed_columns if name not in set(names)]
+        if missing:
+            raise ColumnNotFoundError(missing[0], names)
+        return needed_columns
+
+    @property
+    def needs_row_keys(self) -> bool:
+        """Whether row keys are needed, to assign folds or to identify rows in a second pass."""
+        drawn = isinstance(self.fold, HashFolds) and self.fold.key is None
+        return drawn or self.identified
+
+    def blocks(self, partition: Partition) -> Iterator[Block]:
+        """Yield a block for each table of a partition."""
+        copies = CopyCounter(partition.number)
+        for data in partition:
+            yield self.block(data, copies)
+
+    def block(self, data: Any, copies: CopyCounter | None = None) -> Block:
+        """Return a table as a block; ``copies`` counts earlier rows of the same partition."""
+        table = as_table(data)
+        y = table.values(self.target)
+        weight, group = (
+            None if role is None else table.values(role) for role in (self.weight, self.by)
+        )
+        fold = self.fold
+        if fold is not None and not isinstance(fold, HashFolds):
+            fold = _as_integers(table.values(fold)) if fold in table.columns else table.values(fold)
+        X, names = self.read_features(table, self.columns_of(table))
+        hashes = keys = None
+        if self.needs_row_keys:
+            positioned = POSITION in table.columns
+            if self.identified or not positioned:
+                hashes = hash_with_label(self.content_hashes(X), as_labels(y))
+            if positioned:
+                keys = table.values(POSITION)
+            elif hashes is not None:
+                keys = (CopyCounter() if copies is None else copies).keys(hashes)
+        if isinstance(fold, HashFolds):
+            fold = fold.of(table, keys)
+        return Block(X, y, weight, fold, group, names, hashes, keys)
+
+    def columns_of(self, table: SourceTable) -> tuple[Any, ...]:
+        """Return the feature columns of a table in memory."""
+        if self.features is not None:
+            return self.features
+        used = {POSITION, *(table.canonical(name) for name in self.roles())}
+        return tuple(name for name in table.columns if name not in used)
+
+    @property
+    def takes_texts(self) -> bool:
+        """Whether feature columns may hold other values than numbers."""
+        return self.transform is not None
+
+    def read_features(
+        self, table: SourceTable, columns: tuple[Any, ...]
+    ) -> tuple[Any, tuple[str, ...] | None]:
+        """Return the features of a table, and their names if a transformer gives them."""
+        if self.transform is None:
+            return _features(table, columns), None
+        X, names = as_rows(self.transform.transform(table.in_pandas(columns))), None
+        if X.names is None and hasattr(self.transform, "get_feature_names_out"):
+            names = tuple(str(name) for name in self.transform.get_feature_names_out())
+        return X, names
+
+    def content_hashes(self, X: Any) -> AnyArray:
+        """Return a hash of the features of each row."""
+        return row_hash(X)
+
+    def summary_of(self, block: Block) -> Grouped:
+        """Return the summary of a block, by group."""
+        if block.group is None:
+            return Grouped({None: self._moments(block, block.fold)})
+        # Groups are summarised as folds, so that the rows are read once however many there are.
+        group_labels, codes = np.unique(_require_present(block.group), return_inverse=True)
+        fold = np.zeros_like(codes) if block.fold is None else fold_numbers(block.fold, len(codes))
+        n_folds = int(np.max(fold, initial=0)) + 1
+        whole = self._moments(block, codes * n_folds + fold)
+        return Grouped(
+            {
+                label: replace(
+                    whole,
+                    parts=whole.parts[k * n_folds : (k + 1) * n_folds],
+                    folded=block.fold is not None,
+                )
+                for k, label in enumerate(group_labels.tolist())
+            }
+        )
+
+    def _moments(self, block: Block, fold: Any) -> Moments:
+        try:
+            return Moments.of(
+                block.X,
+                block.y,
+                block.weight,
+                classes=self.classes,
+                feature_names=block.names,
+                fold=fold,
+            )
+        except (MissingValuesError, InfiniteValuesError) as error:
+            raise type(error)(error.columns, error.rows, partial=True) from None
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """Summaries by group, which add up; a group may be missing on either side."""
+
+    by_group: dict[Any, Moments]
+
+    def __add__(self, other: Grouped) -> Grouped:
+        merged = dict(self.by_group)
+        for group, moments in other.by_group.items():
+            merged[group] = merged[group] + moments if group in merged else moments
+        return Grouped(merged)
+
+    def aligned(self) -> dict[Any, Moments]:
+        """Return the summaries, extended to the union of their classes and folds."""
+        if len(self.by_group) < 2:
+            return self.by_group
+        blanks = (
+            replace(
+                moments,
+                parts=((ClassMoments.empty(moments.n_features),) * len(moments.classes),) * k,
+            )
+            for moments in self.by_group.values()
+            for k in [len(moments.parts)]
+        )
+        blank = tree_sum(blanks)
+        return {group: moments + blank for group, moments in self.by_group.items()}
+
+
+def _names_a_column(role: Any) -> bool:
+    """Return whether a role is given by column name (or not at all), not as values."""
+    return isinstance(role, str | HashFolds | tuple | NoneType) or (
+        isinstance(role, int | np.integer) and not isinstance(role, bool)
+    )
+
+
+def _features(table: SourceTable, columns: tuple[Any, ...]) -> Rows:
+    """Return feature columns; the error for text recommends what every source has."""
+    try:
+        return table.features(columns)
+    except NotNumericError as error:
+        raise NotNumericError(error.columns, error.dtypes, ENCODE) from None
+
+
+def _as_integers(fold: AnyArray) -> AnyArray:
+    """Return whole floats as integers, because all columns of an array have one dtype."""
+    is_whole = fold.dtype.kind == "f" and np.array_equal(np.floor(fold), fold)
+    return fold.astype(np.int64) if is_whole else fold
+
+
+def _require_present(group: Any) -> AnyArray:
+    """Return groups as an array; raise ValueError if any is missing."""
+    array: AnyArray = np.asarray(group)
+    values = array.tolist() if array.dtype.kind == "O" else ()
+    absent = {type(value).__name__ for value in values} & {"NoneType", "NAType", "NaTType"}
+    if absent or (array != array).any():  # noqa: PLR0124 - NaN and NaT
+        msg = "the column of by= is missing in some rows: fill it, or drop those rows"
+        raise ValueError(msg)
+    return array
+
+
+# ── Totals of the classes ─────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class ClassTotals:
+    """Number of rows and sum of their weights, by fold and label; totals add up.
+
+    Rows of weight zero do not count. ``by_group`` maps fold and label to number and weight.
+    """
+
+    by_group: dict[tuple[int, Any], tuple[int, float]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, block: Block) -> ClassTotals:
+        """Return the totals of a block."""
+        labels, codes = np.unique(block.labels, return_inverse=True)
+        weight = block.row_weight
+        if not (np.isfinite(weight).all() and (weight >= 0.0).all()):
+            msg = "weight= must be finite and not negative in all rows"
+            raise ValueError(msg)
+        group = block.row_fold.astype(np.int64) * len(labels) + codes
+        counts, weights = np.bincount(group, weight > 0.0), np.bincount(group, weight)
+        return cls(
+            {
+                (k // len(labels), labels[k % len(labels)].item()): (
+                    int(counts[k]),
+                    float(weights[k]),
+                )
+                for k in np.flatnonzero(counts).tolist()
+            }
+        )
+
+    @classmethod
+    def of_moments(cls, moments: Moments) -> ClassTotals:
+        """Return the totals of a summary."""
+        return cls(
+            {
+                (fold, label): (part[k].count, part[k].weight)
+                for fold, part in enumerate(moments.parts)
+                for k, label in enumerate(moments.classes.tolist())
+                if part[k].count
+            }
+        )
+
+    def __add__(self, other: ClassTotals) -> ClassTotals:
+        total = dict(self.by_group)
+        for group, (count, weight) in other.by_group.items():
+            before = total.get(group, (0, 0.0))
+            total[group] = before[0] + count, before[1] + weight
+        return ClassTotals(total)
+
+    @property
+    def classes(self) -> AnyArray:
+        """The labels, sorted."""
+        return np.unique(np.array([label for _, label in self.by_group]))
+
+    def counts(self, *, without_fold: int | None = None) -> dict[Any, int]:
+        """Return the number of rows of each class, without those of a fold."""
+        counts = dict.fromkeys(self.classes.tolist(), 0)
+        for (fold, label), (count, _) in self.by_group.items():
+            counts[label] += count if fold != without_fold else 0
+        return counts
+
+    def weights(self, label: Any, without_folds: tuple[int | None, ...] = ()) -> FloatArray:
+        """Return the weight of the rows of other classes, and that of a class."""
+        total = np.zeros(2)
+        for (fold, other), (_, weight) in self.by_group.items():
+            if fold not in without_folds:
+                total[int(other == label)] += weight
+        return total
+
+
+# ── Kinds of columns, and tables that are sampled ─────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class ColumnKinds:
+    """Kinds of the columns in the parts of a table; kinds of parts add up.
+
+    A file or data frame may have numbers where another has texts. A column that is missing in all
+    rows of a part has no kind there that matters.
+
+    ``read`` maps names to the kinds that columns were read as; empty before the first part.
+    ``present`` is the same without parts in which all values are missing.
+    """
+
+    read: dict[str, frozenset[str]]
+    present: dict[str, frozenset[str]]
+
+    @classmethod
+    def of(cls, table: Table) -> ColumnKinds:
+        """Return the kinds of a table."""
+        read = {column.name: frozenset([column.kind]) for column in table.columns}
+        present = {
+            column.name: frozenset([column.kind] if _has_values(column, values) else [])
+            for column, values in zip(table.columns, table.values.T, strict=True)
+        }
+        return cls(read, present)
+
+    def __add__(self, other: ColumnKinds) -> ColumnKinds:
+        if not self.read or not other.read:
+            return self if self.read else other
+        if list(self.read) != list(other.read):
+            msg = (
+                f"some parts of the table have the columns {list(self.read)} and others "
+                f"{list(other.read)}: name those of the card in features="
+            )
+            raise ValueError(msg)
+        return ColumnKinds(
+            {name: kinds | other.read[name] for name, kinds in self.read.items()},
+            {name: kinds | other.present[name] for name, kinds in self.present.items()},
+        )
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether a column has values of several kinds."""
+        return any(len(kinds) > 1 for kinds in self.present.values())
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns, each of a kind that the values of all parts can be read as."""
+        return tuple(
+            Column(name, _common(name, kinds or self.read[name]))
+            for name, kinds in self.present.items()
+        )
+
+
+def _has_values(column: Column, values: AnyArray) -> bool:
+    """Return whether a value is not missing; the first one mostly is not."""
+    if column.kind == "text":
+        return bool(column.levels)
+    return bool(len(values)) and not (np.isnan(values[0]) and np.isnan(values).all())
+
+
+def _common(name: str, kinds: frozenset[str]) -> str:
+    """Return the kind that values of some kinds can be read as, or raise `ColumnKindError`."""
+    if "date" in kinds and not kinds <= {"date", "text"}:
+        raise ColumnKindError(name, "dates and numbers", "values of one kind")
+    return next(kind for kind in ("date", "text", "number", "boolean") if kind in kinds)
+
+
+@dataclass(frozen=True, eq=False)
+class RawRows(Table):
+    """A table whose rows can be sampled: parts of it have their own levels, and can be joined."""
+
+    @classmethod
+    def of_table(cls, table: Table) -> RawRows:
+        """Return a table as rows that can be sampled."""
+        return cls(table.columns, table.values, table.named)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of rows and of columns."""
+        return self.values.shape
+
+    def take(self, rows: AnyArray) -> RawRows:
+        """Return some rows, given by index or mask, with their levels only."""
+        taken = Table(self.columns, np.asfortranarray(self.values[rows]), self.named)
+        return RawRows.of_table(taken.with_levels_of(np.ones(len(taken), dtype=bool)))
+
+    def __getitem__(self, rows: AnyArray) -> RawRows:
+        return self.take(rows)
+
+    def read_as(self, columns: Sequence[Column]) -> RawRows:
+        """Return the table with other kinds of columns."""
+        return RawRows.of_table(Table.of(self, columns))
+
+    def joined(self, other: RawRows) -> RawRows:
+        """Return the rows of both tables, with the kinds and levels that both can be read as."""
+        if not len(self) or not len(other):
+            return self if len(self) else other
+        columns = list((ColumnKinds.of(self) + ColumnKinds.of(other)).columns)
+        tables = [Table.of(each, columns) for each in (self, other)]
+        values = np.asfortranarray(np.concatenate([each.values for each in tables]))
+        for k, column in enumerate(columns):
+            if column.kind != "text":
+                continue
+            of_parts = [each.columns[k].levels for each in tables]
+            levels = sorted({*of_parts[0], *of_parts[1]})
+            index = {level: float(number) for number, level in enumerate(levels)}
+            codes = [np.array([*(index[level] for level in each), np.nan]) for each in of_parts]
+            texts = [np.nan_to_num(each.values[:, k], nan=-1.0).astype(np.intp) for each in tables]
+            values[:, k] = np.concatenate([codes[0][texts[0]], codes[1][texts[1]]])
+            columns[k] = replace(column, levels=tuple(levels))
+        return RawRows(tuple(columns), values, self.named)
+
+
+# ── The plan ──────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, eq=False)
+class TableSummary:
+    """Totals of the classes of a raw table, kinds of its columns, and counts of known bins.
+
+    Summaries add up.
+    """
+
+    totals: ClassTotals
+    kinds: ColumnKinds
+    counts: BinCounts | None = None
+
+    def __add__(self, other: TableSummary) -> TableSummary:
+        counts = self.counts
+        if counts is not None and other.counts is not None:
+            counts = counts + other.counts
+        return TableSummary(self.totals + other.totals, self.kinds + other.kinds, counts)
+
+
+@dataclass(frozen=True)
+class TableRoles(ColumnRoles):
+    """Roles of the columns of a raw table; the features of a block are `RawRows`.
+
+    ``columns`` are the names and kinds of the feature columns, if an earlier pass has read them:
+    every block is then read as the same kinds. ``binner`` has bins that are known, whose cells a
+    summary counts.
+    """
+
+    columns: tuple[Column, ...] | None = None
+    binner: Binner | None = None
+
+    @property
+    def takes_texts(self) -> bool:
+        """Whether feature columns may hold other values than numbers: they may."""
+        return True
+
+    def read_features(self, table: Any, columns: tuple[Any, ...]) -> tuple[RawRows, None]:
+        """Return the feature columns as a table."""
+        return RawRows.of_table(Table.of(table.raw(columns), self.columns)), None
+
+    def content_hashes(self, X: Table) -> AnyArray:
+        """Return a hash of the raw values of each row."""
+        return X.row_hashes()
+
+    def summary_of(self, block: Block) -> Any:
+        """Return the summary of a block."""
+        counts = None
+        if self.binner is not None:
+            counts = BinCounts.of(self.binner, block.X, block.y, block.weight, fold=block.fold)
+        return TableSummary(ClassTotals.of(block), ColumnKinds.of(block.X), counts)

@@ -1,1 +1,0 @@
-"""Readers: how rows in files, datasets and tables of a lake house become Arrow batches."""

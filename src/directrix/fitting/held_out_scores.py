@@ -1,0 +1,415 @@
+"""Held-out scores of any model, cross-fitted or given, and the end of a fit that starts from them.
+
+What follows a score (threshold, rates to expect, guarantee, calibration) does not ask where the
+score comes from: `fit_scores` hands the scores of any model to the code of lines and cards, as a
+line whose only feature is the score.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+from warnings import warn
+
+import numpy as np
+from scipy.special import expit
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import _check_method_params
+
+from directrix.exceptions import MissingScoresError, ReversedScoresWarning, find_stacklevel
+from directrix.fitting.choice import Selection, sizes_of
+from directrix.fitting.finalize import (
+    FittedLine,
+    Lines,
+    centre_and_scale,
+    finalize,
+    finalize_on_rows,
+)
+from directrix.fitting.fit_rows import THRESHOLD_SHARE, Fitted
+from directrix.fitting.guarantee import threshold_from_rows
+from directrix.fitting.training_rows import (
+    checked_groups,
+    class_folds,
+    group_folds,
+    splits_given,
+)
+from directrix.frontier.compare import LeastLoss, curve_maker, round_scores
+from directrix.metrics import AUC
+from directrix.models.report import UNKNOWN, CandidateResult, DirectReport
+from directrix.rows.keys import (
+    copy_keys,
+    copy_numbers,
+    hash_with_label,
+    position_keys,
+    row_hash,
+)
+from directrix.rows.rows import as_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from directrix._typing import AnyArray, FloatArray, IntArray
+    from directrix.fitting.guarantee import Guarantee
+    from directrix.fitting.training_rows import TrainingRows
+    from directrix.metrics.base import Metric
+
+# ── The scale of scores: probabilities become log-odds, and the unit is their spread ──────────────
+
+#: Least distance from zero and one at which probabilities are still told apart.
+_SMALLEST = 1e-9
+
+
+@dataclass(frozen=True)
+class ScoreScale:
+    r"""Increasing map from the scores of a model to the positions at which thresholds are set.
+
+    .. math:: z = \frac1u \log\frac{p + \varepsilon}{1 - p + \varepsilon}, \qquad z = \frac su
+
+    for probabilities p and for any other scores s. On log-odds one calibration fits rare and
+    frequent positives, and histograms tell small probabilities apart. It changes no threshold:
+    whatever the scale, thresholds lie between the same two scores.
+
+    ``smallest``: ε; zero if the scores are not probabilities. ``unit``: u, the spread of the scores
+    within the classes.
+    """
+
+    smallest: float
+    unit: float
+
+    @classmethod
+    def of(
+        cls, scores: FloatArray, positive: AnyArray, weight: FloatArray, *, probabilities: bool
+    ) -> ScoreScale:
+        """Take ε as half the least probability that is not zero, and the unit from held-out rows.
+
+        Frequencies in a hundred trees, which may be zero, have another ε than a logistic model.
+        """
+        smallest = 0.0
+        if probabilities:
+            ends = np.concatenate([scores[scores > 0], 1.0 - scores[scores < 1]])
+            smallest = max(float(ends.min(initial=1.0)) / 2.0, _SMALLEST)
+        scale = cls(smallest, 1.0)
+        unit = centre_and_scale(scale.positions(scores), positive, weight)[1]
+        return cls(smallest, unit if np.isfinite(unit) else 1.0)
+
+    def positions(self, scores: Any) -> FloatArray:
+        """Return z for each score."""
+        scores = np.asarray(scores, dtype=np.float64)
+        if self.smallest:
+            inside = np.clip(scores, 0.0, 1.0)
+            scores = np.log(inside + self.smallest) - np.log(1.0 - inside + self.smallest)
+        positions: FloatArray = scores / self.unit
+        return positions
+
+    def score_at(self, position: float) -> float:
+        """Return the score of a position."""
+        value = position * self.unit
+        if not self.smallest:
+            return value
+        smallest = self.smallest
+        return float((1.0 + smallest) * expit(value) - smallest * expit(-value))
+
+    def threshold_at(self, position: float, scores: FloatArray) -> float:
+        """Return a position as a threshold of scores, with these on the same side as before."""
+        threshold = self.score_at(position)
+        above = self.positions(scores) > position
+        lower = float(scores[~above].max(initial=-np.inf))
+        upper = float(scores[above].min(initial=np.inf))
+        if lower <= threshold < upper:
+            return threshold
+        return lower if np.isfinite(lower) else float(np.nextafter(upper, -np.inf))
+
+
+def are_probabilities(scores: FloatArray) -> bool:
+    """Return whether all scores lie between zero and one."""
+    return bool(scores.min() >= 0.0 and scores.max() <= 1.0)
+
+
+# ── Scores in favour of the positive class, from a fitted estimator ───────────────────────────────
+
+_METHODS = ("predict_proba", "decision_function")
+
+
+def response_method(estimator: Any, asked: str) -> str:
+    """Return the method of an estimator that scores rows: by default its probabilities."""
+    if asked not in (*_METHODS, "auto"):
+        names = ", ".join(map(repr, _METHODS))
+        msg = f"response_method must be 'auto' or one of {names}, not {asked!r}"
+        raise ValueError(msg)
+    able = [name for name in _METHODS if asked in ("auto", name) and hasattr(estimator, name)]
+    if not able:
+        wanted = " nor ".join(_METHODS) if asked == "auto" else asked
+        msg = (
+            f"{type(estimator).__name__} has {'neither ' if asked == 'auto' else 'no '}{wanted}: "
+            "give the scores themselves, with estimator=None"
+        )
+        raise TypeError(msg)
+    return able[0]
+
+
+def positive_response(estimator: Any, X: Any, method: str, positive: Any) -> FloatArray:
+    """Return scores of rows in favour of the positive label, by a fitted estimator.
+
+    Raises MissingScoresError if one is not finite.
+    """
+    scores = np.asarray(getattr(estimator, method)(X), dtype=np.float64)
+    classes = np.asarray(estimator.classes_).tolist()
+    if method == "predict_proba":
+        scores = scores[:, classes.index(positive)]
+    elif classes.index(positive) == 0:
+        scores = -scores
+    return finite_scores(scores, f"{method} of {type(estimator).__name__}")
+
+
+def finite_scores(scores: FloatArray, source: str) -> FloatArray:
+    """Return the scores; raise MissingScoresError if one is NaN or infinite."""
+    finite = np.isfinite(scores)
+    if not finite.all():
+        raise MissingScoresError(source, int(np.sum(~finite)), int(np.argmin(finite)))
+    return scores
+
+
+# ── Cross-fitting: each row is scored by an estimator that was fitted without it ──────────────────
+
+#: Splitters that test a row once at most, for messages.
+_ONCE = (
+    "StratifiedKFold and GroupKFold test each row once, PredefinedSplit(period) each period by all "
+    "others, and TimeSeriesSplit later rows by those before them"
+)
+
+
+class Split(NamedTuple):
+    """Positions of the rows that an estimator is fitted to, and of those that it scores."""
+
+    train: IntArray
+    test: IntArray
+
+
+def splits_of(
+    cv: Any, X: Any, y: AnyArray, positive: AnyArray, groups: Any, *, apart: bool
+) -> list[Split]:
+    """Return the splits of ``cv``, after checking them.
+
+    A number of folds divides rows by their content, whatever their order, if X is numbers; by their
+    position otherwise. ``apart``: one split only, whose test rows guarantee a limit: a third of the
+    rows, or the last split of a splitter.
+    """
+    given = splits_given(cv, X, y, groups)
+    if given is None:
+        fold = _folds(THRESHOLD_SHARE if apart else int(cv), X, positive, groups)
+        used = [0] if apart else range(int(fold.max()) + 1)
+        splits = [Split(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in used]
+    else:
+        splits = [Split(np.asarray(train), np.asarray(test)) for train, test in given]
+        _require_once(splits, len(y), type(cv).__name__)
+        splits = splits[-1:] if apart else splits
+    for number, split in enumerate(splits):
+        inside = positive[split.train]
+        if not inside.any() or inside.all():
+            msg = f"cv trains split {number} on one class only: give fewer splits, or more rows"
+            raise ValueError(msg)
+    return splits
+
+
+def _folds(n_folds: int, X: Any, positive: AnyArray, groups: Any) -> IntArray:
+    """Return folds of rows, stratified by class, or of whole groups."""
+    if groups is not None:
+        return group_folds(checked_groups(groups, len(positive)), positive, n_folds)
+    fold = class_folds(_row_keys(X, positive), positive, n_folds)
+    if fold is None:
+        msg = (
+            "one class has one row only, so that no estimator can be fitted without it: give more "
+            "rows, or a FrozenEstimator and rows that it was not fitted to"
+        )
+        raise ValueError(msg)
+    return fold
+
+
+def _row_keys(X: Any, positive: AnyArray) -> AnyArray:
+    """Return a key for each row: of its content if that is numbers, else of its position."""
+    try:
+        hashes = hash_with_label(row_hash(as_rows(X)), positive.astype(np.int64))
+    except (TypeError, ValueError, AttributeError, OverflowError):
+        return position_keys(len(positive), 0, 0)
+    return copy_keys(hashes, copy_numbers(hashes))
+
+
+def _require_once(splits: Sequence[Split], n_rows: int, name: str) -> None:
+    tested = np.zeros(n_rows, dtype=np.int64)
+    for split in splits:
+        tested[split.test] += 1
+        if np.isin(split.test, split.train).any():
+            msg = f"cv must test rows that it does not train on, and {name} trains on some; {_ONCE}"
+            raise ValueError(msg)
+    if tested.max() > 1:
+        msg = (
+            f"cv must test each row at most once, and {name} tests one {tested.max()} times; "
+            f"{_ONCE}"
+        )
+        raise ValueError(msg)
+
+
+class CrossFit(NamedTuple):
+    """A fitted estimator, and held-out scores on its scale.
+
+    ``method``: the method that scores rows. ``tested``: positions of the rows with held-out scores;
+    ``scores``: theirs, in favour of the positive class.
+    """
+
+    estimator: Any
+    method: str
+    tested: IntArray
+    scores: FloatArray
+
+
+class _PartFit(NamedTuple):
+    estimator: Any
+    test: FloatArray
+    train: FloatArray
+
+
+@dataclass(frozen=True)
+class CrossFitting:
+    """Fits of one estimator to several parts of the same rows.
+
+    ``params``: further arguments of its `fit`; arrays with one entry per row are divided like the
+    rows. ``asked``: method that scores rows, or "auto".
+    """
+
+    estimator: Any
+    X: Any
+    y: AnyArray
+    positive: Any
+    params: Mapping[str, Any]
+    asked: str
+    n_jobs: int | None = None
+
+    def run(self, splits: Sequence[Split], rows: IntArray, *, refit: bool) -> CrossFit:
+        """Score each test row by an estimator fitted without it, and fit one to all rows.
+
+        Probabilities are on one scale by themselves. Other scores may have a scale that depends on
+        the training rows: those of each split are moved and stretched so that its training rows
+        have the class means and deviations that the final estimator gives to the same rows, as
+        lines are (`Lines.on_one_scale`).
+
+        ``rows``: positions of all rows that count. ``refit``: whether the final estimator is fitted
+        to them; else it is that of the only split.
+        """
+        parts = [*splits, *([Split(rows, rows[:0])] if refit else [])]
+        fits: list[_PartFit] = Parallel(n_jobs=self.n_jobs)(
+            delayed(self._fit)(split) for split in parts
+        )
+        final = fits[-1].estimator
+        method = response_method(final, self.asked)
+        scores = [fit.test for fit in (fits[:-1] if refit else fits)]
+        if refit and method != "predict_proba":
+            is_positive = self.y == self.positive
+            by_final = np.full(len(self.y), np.nan)
+            by_final[rows] = fits[-1].train
+            scores = [
+                _rescaled(fit, by_final[split.train], is_positive[split.train])
+                for fit, split in zip(fits, splits, strict=False)
+            ]
+        tested = np.concatenate([split.test for split in splits])
+        return CrossFit(final, method, tested, np.concatenate(scores))
+
+    def _fit(self, split: Split) -> _PartFit:
+        """Fit a copy of the estimator to the training rows of a split, and score rows."""
+        params = _check_method_params(self.X, dict(self.params), indices=split.train)
+        train = _safe_indexing(self.X, split.train)
+        estimator = clone(self.estimator).fit(train, self.y[split.train], **params)
+        method = response_method(estimator, self.asked)
+        nothing = np.empty(0)
+        test = nothing
+        if len(split.test):
+            rows = _safe_indexing(self.X, split.test)
+            test = positive_response(estimator, rows, method, self.positive)
+        seen = nothing
+        if method != "predict_proba":
+            seen = positive_response(estimator, train, method, self.positive)
+        return _PartFit(estimator, test, seen)
+
+
+def _rescaled(fit: _PartFit, final: FloatArray, positive: AnyArray) -> FloatArray:
+    """Return the scores of test rows on the scale of the final estimator.
+
+    ``final``: scores of the training rows of the split by the final estimator.
+    """
+    even = np.ones(len(final))
+    before, after = (centre_and_scale(each, positive, even) for each in (fit.train, final))
+    rescaled: FloatArray = (fit.test - before[0]) * (after[1] / before[1]) + after[0]
+    return rescaled
+
+
+# ── The end of a fit that starts from held-out scores ─────────────────────────────────────────────
+
+#: Parts of held-out rows, without each of which a threshold is set again.
+PARTS = 10
+#: Of these, the parts that order the thresholds at which a precision is tested.
+_GRID_PARTS = 3
+#: Standard errors by which an AUC below one half is no chance.
+_REVERSED = 4.0
+
+
+def fit_scores(
+    metric: Metric, rows: TrainingRows, name: str, why: str, guarantee: Guarantee | None = None
+) -> Fitted:
+    """Set the threshold of held-out scores, and assess and calibrate them, as those of a line.
+
+    ``rows``: their only feature is the score. ``name`` and ``why``: what a report calls the model,
+    and how it came by its scores.
+    """
+    if rows.fold is None:  # a class of one row
+        rows = rows._replace(fold=np.zeros(len(rows.positive), dtype=np.int64))
+    scores = round_scores(np.asarray(rows.X)[:, 0])
+    value = metric.best_value(curve_maker(rows.positive, rows.weight)(scores))
+    loss = -value if metric.greater_is_better else value
+    identity = np.array([1.0, 0.0])
+    if guarantee is None:
+        every = scores[:, None], np.array([loss]), np.array([value])
+        selection = Selection(rows, *every, 0, LeastLoss())
+        fitted = finalize(metric, selection, Lines(identity)).fitted
+    else:
+        fitted = _guaranteed(metric, rows, scores, guarantee)
+    prior = float(rows.weight @ rows.positive) / float(rows.weight.sum())
+    tried = (CandidateResult(name, value, float("nan")),)
+    chance = metric.chance(prior, float(rows.weight.sum()))
+    report = DirectReport(metric, rows.name, tried, name, why, UNKNOWN, None, chance=chance)
+    return Fitted(fitted, report)
+
+
+def _guaranteed(
+    metric: Metric, rows: TrainingRows, scores: FloatArray, guarantee: Guarantee
+) -> FittedLine:
+    """Return the line of the threshold that keeps limits on new rows.
+
+    A precision is tested at thresholds in an order that other rows than the testing ones suggest.
+    """
+    grid: Any = []
+    if rows.fold is not None and any(limit.rate == "precision" for limit in guarantee.limits):
+        first = rows.fold < _GRID_PARTS
+        curve = curve_maker(rows.positive[first], rows.weight[first])(scores[first])
+        grid = guarantee.grid(curve)
+        rest = np.flatnonzero(~first)
+        rows = rows._replace(
+            X=rows.X[rest],
+            positive=rows.positive[rest],
+            weight=rows.weight[rest],
+            fold=rows.fold[rest] - _GRID_PARTS,
+            copies=None if rows.copies is None else rows.copies[rest],
+        )
+        scores = scores[rest]
+    threshold, assessment = threshold_from_rows(metric, guarantee, rows, scores, grid)
+    line = np.array([1.0, -threshold])
+    return finalize_on_rows(metric, rows, line, scores - threshold, assessment)
+
+
+def warn_about_reversed(rows: TrainingRows, positive: Any, other: Any) -> None:
+    """Warn if scores rank the positive class below the other beyond chance."""
+    scores = np.asarray(rows.X)[:, 0]
+    auc = AUC().best_value(curve_maker(rows.positive, rows.weight)(scores))
+    error = float(np.sqrt(sizes_of(rows).variance_by_chance))
+    if auc + _REVERSED * error < 0.5:
+        warn(ReversedScoresWarning(auc, positive, other), stacklevel=find_stacklevel())
