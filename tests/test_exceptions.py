@@ -26,8 +26,10 @@ from directrix import (
 )
 from directrix.exceptions import (
     CancellationError,
+    CostColumnError,
     DifferentBinsError,
     DirectionWarning,
+    FewDaysError,
     FewRowsWarning,
     Float32PrecisionWarning,
     LabelNotFoundError,
@@ -93,6 +95,23 @@ ERRORS = [
         OwnBinsError("age", "cuts", [5, 3], "cuts must be in increasing order"),
         {"column": "age", "parameter": "cuts", "given": [5, 3]},
         "cuts of column 'age': cuts must be in increasing order; given: [5, 3]",
+    ),
+    (
+        CostColumnError("amount", ["a"]),
+        {"column": "amount", "available": ("a",)},
+        (
+            "the column 'amount' is not known here, and the table has 'a': give an array as "
+            "amount= to DirectClassifier, ScorecardClassifier or OperatingPointClassifier, or a "
+            "table with that column"
+        ),
+    ),
+    (
+        FewDaysError(12, 19, 0.95),
+        {"days": 12, "needed": 19, "share": 0.95},
+        (
+            "a budget that is kept on 95 % of new days needs 19 days to set the threshold, and "
+            "there are 12: give more days, or a lower guarantee"
+        ),
     ),
     (
         ColumnNotFoundError("x", ["a", "b"]),
@@ -364,6 +383,8 @@ ERRORS = [
 ]
 #: What code written before these classes existed catches.
 BASES = {
+    CostColumnError: ValueError,
+    FewDaysError: ValueError,
     ColumnNotFoundError: KeyError,
     ColumnKindError: TypeError,
     LevelNotFoundError: ValueError,

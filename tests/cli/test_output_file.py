@@ -110,6 +110,7 @@ def test_an_input_is_never_overwritten(call, copies, command, name, force):
     assert contents(copies) == before
 
 
+@pytest.mark.every_case
 @pytest.mark.skipif(os.name == "nt", reason="links of POSIX")
 @pytest.mark.parametrize("link", ["symbolic link", "hard link", "link is read", "linked folder"])
 def test_a_link_to_an_input_is_the_same_file(call, copies, tmp_path, link):

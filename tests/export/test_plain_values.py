@@ -59,3 +59,8 @@ def test_arrays_and_splitters():
         assert read.tobytes() == array.tobytes()
     splitter = StratifiedKFold(4, shuffle=True, random_state=1)
     assert repr(from_plain(to_plain(splitter))) == repr(splitter)
+
+
+def test_none_is_a_key_as_any_other():
+    value = {None: 1.5, "a": None}
+    assert from_plain(to_plain(value)) == value

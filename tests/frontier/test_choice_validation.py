@@ -176,3 +176,13 @@ def test_the_best_and_some_of_each_complexity_are_promising():
     losses = np.array([0.1, 0.2, 0.3, 0.4, 0.5])
     assert most_promising(losses, [3.0, 3.0, 3.0, 1.0, 1.0], 1, 1).tolist() == [0, 3]
     assert most_promising(losses, [3.0, 3.0, 3.0, 1.0, 1.0], 2, 2).tolist() == [0, 1, 3, 4]
+
+
+@pytest.mark.parametrize("first", [(0.0, 2.0), (3.0, 0.0), (0.0, 0.0)])
+def test_the_curve_of_all_rows_begins_where_none_is_above(first):
+    # Weights of negatives and positives above three thresholds, of one split, part and candidate.
+    above = np.array([[first[0], 3.0, 4.0], [first[1], 2.0, 5.0]])[None, None, None]
+    curve = PartCurves(above).whole(0)
+    assert (curve.false_positives[0], curve.true_positives[0]) == (0.0, 0.0)
+    assert (curve.false_positives[-1], curve.true_positives[-1]) == (4.0, 5.0)
+    assert len(curve.true_positives) == 3 + any(first)

@@ -37,6 +37,18 @@ def test_a_small_relative_fall_ends_it_in_any_unit(objective):
     assert scaled.n_iter > 2
 
 
+def test_a_gradient_counts_as_small_relative_to_that_at_the_start():
+    curvature = np.array([1.0, 100.0])
+
+    def bowl(coef):
+        return float(curvature @ coef**2) / 2.0, curvature * coef
+
+    solution = lbfgs(bowl, np.array([1e4, 1e4]), tol=1e-3, ftol=0.0)
+    start = float(np.linalg.norm(curvature * 1e4))
+    assert solution.converged
+    assert 1.0 < solution.grad_norm <= 1e-3 * start
+
+
 def test_a_start_at_the_optimum_is_kept():
     solution = lbfgs(lambda x: (float(x @ x), 2 * x), np.zeros(2))
     assert solution.converged

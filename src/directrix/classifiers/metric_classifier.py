@@ -25,6 +25,7 @@ from directrix.fitting.fit_rows import Design, FitRows, Fitted
 from directrix.fitting.guarantee import Guarantee, refuse_groups
 from directrix.fitting.progress import CallbackSupportMixin, Clock, Progress, with_callbacks
 from directrix.metrics.table import resolve
+from directrix.models.money import RowCosts
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
@@ -63,7 +64,9 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
     _baseline: ClassVar[str]
 
     @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **columns: Any
+    ) -> Self:
         """Fit to rows in memory.
 
         Parameters
@@ -77,10 +80,14 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
             other weight stays whole.
         groups : array of shape (n,), optional
             Group of each row (a customer, a patient): all rows of a group are in one fold.
+        **columns : arrays of shape (n,)
+            Costs of the rows, by the names that the metric gives them: ``amount=`` for
+            ``Cost(fp=5, fn="amount")``; days and teams, by those of a `Budget`. By default they
+            are columns of the table.
         """
         progress = Progress(self, (X, y))
         rows = X, y, sample_weight, groups
-        self._fit_metrics([resolve(self.metric)], [self], rows, progress)
+        self._fit_metrics([resolve(self.metric)], [self], rows, progress, columns)
         progress.end()
         return self
 
@@ -126,7 +133,7 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
         probability: FloatArray = softmax(log_expit(self.decision_function(X)), axis=1)
         return probability
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, **columns: Any) -> float:
         """Return the metric that the classifier was trained for, on these rows; more is better.
 
         It is what `GridSearchCV` and `cross_val_score` use without ``scoring``. The error is turned
@@ -142,18 +149,20 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
         X : as in `fit`
         y : array of shape (n,)
         sample_weight : array of shape (n,), optional
+        **columns : arrays of shape (n,)
+            Costs of the rows, by the names that the metric gives them.
         """
         check_is_fitted(self)
         if len(self.classes_) == 2:
-            return super().score(X, y, sample_weight)
+            return super().score(X, y, sample_weight, **columns)
         metric, scores, y = resolve(self.metric), self.decision_function(X), np.asarray(y)
         predicted = scores.argmax(axis=1)
         if metric == resolve("error"):
             return float(accuracy_score(y, self.classes_[predicted], sample_weight=sample_weight))
         if metric.uses_threshold and not metric.fixes_threshold:
             scores = np.where(predicted[:, None] == np.arange(len(self.classes_)), 1.0, -1.0)
-        columns = zip(self.classes_, scores.T, strict=True)
-        values = [metric.score(y == label, each, sample_weight) for label, each in columns]
+        pairs = zip(self.classes_, scores.T, strict=True)
+        values = [metric.score(y == label, each, sample_weight) for label, each in pairs]
         return metric.as_score(float(np.mean(values)))
 
     @abstractmethod
@@ -170,12 +179,14 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
         classifiers: list[Self],
         rows: tuple[Any, Any, Any, Any],
         progress: Progress,
+        columns: Mapping[str, Any] | None = None,
     ) -> None:
         """Fit one classifier per metric to the same rows, labels, weights and groups."""
         self._check_parameters(metrics)
         refuse_groups(rows[3], self.guarantee)
         clock = Clock(self.time_budget, progress.report_candidate)
         keyed, design, completed = self._prepared(*rows)
+        keyed, metrics = self._priced(metrics, keyed, rows, columns or {})
         n_folds, used_folds = self._n_folds(keyed)
         progress.report_rows(keyed.X, used_folds, ", ".join(metric.label for metric in metrics))
         fit = FitRows(metrics, n_folds, design, self._guarantees(metrics))
@@ -184,6 +195,33 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
             classifier._copy_features(self)  # noqa: SLF001 - a copy of this very classifier
             classifier._set_fits(completed(fits), progress)  # noqa: SLF001
         self._warn_about_baseline(classifiers)
+
+    def _priced(
+        self,
+        metrics: list[Metric],
+        keyed: KeyedRows,
+        rows: tuple[Any, Any, Any, Any],
+        columns: Mapping[str, Any],
+    ) -> tuple[KeyedRows, list[Metric]]:
+        """Return rows with the costs of their errors and their days, and metrics of training."""
+        X, y, sample_weight, _ = rows
+        self._refuse_unknown("fit", columns, self._names_in_fit)
+        kept = slice(None) if sample_weight is None else np.asarray(sample_weight) > 0
+        periods = self._periods(X, columns, len(y))
+        if periods is not None:
+            keyed = replace(keyed, periods=periods.take(kept))
+        if not any(map(self._cost_columns, metrics)):
+            return keyed, metrics
+        refused = {"several metrics": len(metrics) > 1, "class_weight=": self.class_weight}
+        refused["more than two classes"] = len(self.classes_) > 2
+        for what, given in refused.items():
+            if given:
+                msg = f"costs of single rows do not go with {what}: leave one of them out"
+                raise ValueError(msg)
+        cost: Any = metrics[0]
+        costs = RowCosts.of(cost, len(y), columns, X)
+        keyed, metric = keyed.priced(cost, costs.take(kept), self.positive_)
+        return keyed, [metric]
 
     def _fit_classes(
         self,
@@ -222,6 +260,10 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
         from directrix.fitting.fit_source import SourceFit, SourcePasses, source_folds
 
         metric = resolve(self.metric)
+        if self._names_in_fit:
+            column = self._names_in_fit[0]
+            msg = f"fit_source has no costs or days of single rows, {column!r}: use fit"
+            raise ValueError(msg)
         if self.time_budget is not None:
             msg = "fit_source has no time_budget=: leave it out, or use fit"
             raise ValueError(msg)

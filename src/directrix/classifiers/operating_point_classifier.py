@@ -44,15 +44,17 @@ from directrix.fitting.held_out_scores import (
 )
 from directrix.fitting.progress import single_blas_thread
 from directrix.fitting.training_rows import KeyedRows, checked_weight
-from directrix.metrics import FPRAtRecall, RecallAtFPR, RecallAtK, RecallAtPrecision
+from directrix.metrics import Budget, FPRAtRecall, RecallAtFPR, RecallAtK, RecallAtPrecision
 from directrix.metrics.table import resolve
 from directrix.moments import ScoreHistogram
 from directrix.moments.score_histogram import BINS
 
 if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
+    from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.classifiers.scoring import ScoringFormula
     from directrix.metrics.base import Metric
+    from directrix.metrics.budget import Periods
+    from directrix.models.money import RowCosts
     from directrix.models.operating_point import OperatingPoint
 
 #: The metric to use with limits and no metric: the most positives within the first of these.
@@ -71,6 +73,7 @@ class _HeldOutRows:
     """Rows with held-out scores in favour of the positive label, and what gave them.
 
     ``why``: how the scores came about, for the report. ``probabilities``: whether they are some.
+    ``tested``: positions of these rows among all that were given; by default they are all.
     """
 
     scores: FloatArray
@@ -80,6 +83,14 @@ class _HeldOutRows:
     name: str
     why: str
     probabilities: bool
+    tested: IntArray | None = None
+
+    def of_used(self, column: Any) -> Any:
+        """Return what a column has for the rows of weight above zero; None without it."""
+        if column is None:
+            return None
+        tested = column if self.tested is None else column.take(self.tested)
+        return tested.take(self.weight > 0)
 
 
 class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
@@ -216,7 +227,10 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         metric = self._asked_metric()
         guarantee = Guarantee.asked(metric, self.limits, self.guarantee)
         refuse_groups(groups, self.guarantee)
+        columns = {n: fit_params.pop(n) for n in self._names_in_fit if n in fit_params}
         X, labels = self._checked_rows(X, y)
+        costs = self._row_costs(X, metric, columns, len(labels))
+        periods = self._periods(X, columns, len(labels))
         weight = checked_weight(sample_weight, labels)
         self._set_classes(two_classes(labels[weight > 0]))
         if self.estimator is None:
@@ -225,9 +239,10 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
             held_out = self._frozen(X, labels, weight, groups)
         else:
             routed = self._routed(sample_weight, groups, fit_params)
-            held_out = self._cross_fitted(X, labels, weight, groups, routed)
+            apart_by = groups if periods is None else periods.day  # whole days are set apart
+            held_out = self._cross_fitted(X, labels, weight, apart_by, routed)
         with single_blas_thread:
-            self._set_threshold(metric, guarantee, held_out)
+            self._set_threshold(metric, guarantee, held_out, costs, periods)
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
             if hasattr(self.estimator_, name):
@@ -334,7 +349,8 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return where metadata of `fit` goes: to the estimator, and to the splitter."""
-        router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
+        own = self._with_columns(copy(self._get_metadata_request()))
+        router = MetadataRouter(owner=type(self).__name__).add_self_request(own)
         to_fit = MethodMapping().add(caller="fit", callee="fit")
         if self.estimator is not None:
             router.add(estimator=self.estimator, method_mapping=to_fit)
@@ -398,7 +414,9 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         asked: Any = self.metric
         if asked is not None:
             return resolve(asked)
-        limits = self.limits or {}
+        limits: Any = {} if self.limits is None else self.limits
+        if isinstance(limits, Budget):
+            return resolve("auc")
         for rate, of_limit in _METRIC_OF_LIMIT.items():
             if rate in limits and self.guarantee is not None:
                 metric: Metric = of_limit(limits[rate])
@@ -465,6 +483,7 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
             type(self.estimator).__name__,
             why,
             fit.method == "predict_proba",
+            fit.tested,
         )
 
     def _routed(self, sample_weight: Any, groups: Any, fit_params: dict[str, Any]) -> Any:
@@ -496,7 +515,12 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         return method
 
     def _set_threshold(
-        self, metric: Metric, guarantee: Guarantee | None, held_out: _HeldOutRows
+        self,
+        metric: Metric,
+        guarantee: Guarantee | None,
+        held_out: _HeldOutRows,
+        costs: RowCosts | None,
+        periods: Periods | None,
     ) -> None:
         """Set the threshold, the operating point, the calibration and the report."""
         used = held_out.weight > 0
@@ -507,8 +531,15 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         # Rows are told apart by the rank of their score, so that no scale changes their parts.
         levels, rank = np.unique(scores, return_inverse=True)
         ranks = rank.astype(np.float64)[:, None]
-        groups = None if held_out.groups is None else np.asarray(held_out.groups)[used]
+        groups = None
+        if held_out.groups is not None and periods is None:
+            groups = np.asarray(held_out.groups)[used]
         keyed = KeyedRows.of(ranks, y, weight, groups=groups)
+        weighted_by, asked = keyed.weighted_by, metric
+        keyed = replace(keyed, periods=held_out.of_used(periods))
+        if costs is not None:
+            cost: Any = metric
+            keyed, metric = keyed.priced(cost, held_out.of_used(costs), self.positive_)
         rows = keyed.training_rows(self.positive_, PARTS)
         rows = rows._replace(X=self._scale.positions(levels)[rows.X.astype(np.intp)])
         other = next(label for label in self.classes_.tolist() if label != self.positive_)
@@ -517,8 +548,8 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         fitted, point = fit.fitted, fit.fitted.operating_point
         threshold = self._scale.threshold_at(point.threshold, scores)
         fitted = fitted._replace(operating_point=replace(point, threshold=threshold))
-        self.metric_ = metric
-        self._weighted_by = keyed.weighted_by
+        self.metric_ = asked
+        self._weighted_by = weighted_by
         self._set_points([fitted])
         calibration = fitted.calibration
         self.calibrations_ = (calibration.sign_flipped() if self._catches_first else calibration,)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from directrix.classifiers.base import LinearClassifier, only_entry
 from directrix.classifiers.labels import ending_with, toward_positive
@@ -17,7 +17,10 @@ from directrix.classifiers.state import ModelState, require
 from directrix.exceptions import NoHeldOutScoresError
 from directrix.fitting.finalize import warn_about_one_class
 from directrix.fitting.histogram_choice import point_at
+from directrix.metrics.at_threshold import Cost
+from directrix.metrics.budget import Budget, Periods, team_numbers
 from directrix.metrics.table import resolve
+from directrix.models.money import RowCosts, given_column, stated_metric
 from directrix.models.operating_point import OperatingPoint, OperatingPoints
 from directrix.models.report import UNKNOWN, Estimate
 
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from directrix.fitting.finalize import FittedLine, HeldOut
     from directrix.fitting.training_rows import KeyedRows
     from directrix.metrics.base import Metric
+    from directrix.metrics.budget import KeptBudget
     from directrix.models.operating_point import Calibration
     from directrix.models.report import DirectReport
 
@@ -55,8 +59,14 @@ class ThresholdClassifier(LinearClassifier):
         calibration: Calibration = only_entry(self, "calibration")
         return calibration
 
-    def predict(self, X: Any, at: str | Metric | OperatingPoint | None = None) -> AnyArray:
+    def predict(
+        self, X: Any, at: str | Metric | OperatingPoint | None = None, **columns: Any
+    ) -> AnyArray:
         """Return the class of each row: at an operating point, or the most probable of several.
+
+        With a cost of columns, ``Cost(fp=5, fn="amount")``, a row is predicted positive where that
+        saves money in expectation (`expected_saving`); one threshold decides about all rows for
+        ``Cost(fp=5, fn="amount", known=False)``.
 
         Parameters
         ----------
@@ -65,13 +75,146 @@ class ThresholdClassifier(LinearClassifier):
             What sets the threshold, of two classes: a metric such as "recall@fpr=0.01", for which
             the best threshold on held-out rows is taken, or one of `operating_points`. By default
             the operating point that the classifier was trained for.
+        **columns : arrays of shape (n,)
+            Costs of the rows, by the names that the metric gives them.
         """
-        if at is None:
+        self._refuse_unknown("predict", columns, self._names_at(at))
+        costs = self._known_costs(X, at, columns)
+        budget = self._kept_budget(at, by_row=costs is not None)
+        if costs is not None:
+            rank = costs.expected_saving(self._positive_probability(X))
+        elif at is None and budget is None:
             return super().predict(X)
-        is_positive = toward_positive(self, self.decision_function(X)) > self._decision_at(at)
+        else:
+            rank = toward_positive(self, self.decision_function(X))
+        if budget is not None:
+            team = self._team_numbers(budget, X, columns, len(rank))
+            is_positive = rank > budget.of_rows(team, len(rank))
+        else:
+            decided = at is None or costs is not None
+            is_positive = rank > (0.0 if decided else self._decision_at(at))  # type: ignore[arg-type]
         ordered = ending_with(self.positive_, self.classes_)
         labels: AnyArray = ordered[is_positive.astype(np.intp)]
         return labels
+
+    def expected_saving(self, X: Any, **columns: Any) -> FloatArray:
+        r"""Return what flagging each row saves in expectation, by the costs of the metric.
+
+        .. math:: p\, c_{fn} - (1 - p)\, c_{fp}
+
+        with calibrated probabilities p: rank rows by it where only some can be looked at.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        **columns : arrays of shape (n,)
+            Costs of the rows, by the names that the metric gives them.
+
+        Returns
+        -------
+        array of shape (n,)
+        """
+        metric = self._metric
+        if not isinstance(metric, Cost):
+            msg = f"the metric has no costs, {metric}: train for Cost(fp=..., fn=...)"
+            raise TypeError(msg)
+        probability = self._positive_probability(X)
+        return RowCosts.of(metric, len(probability), columns, X).expected_saving(probability)
+
+    def get_metadata_routing(self) -> Any:
+        """Return what scikit-learn routes to this classifier: the columns of its costs as well."""
+        return self._with_columns(super().get_metadata_routing())
+
+    def _with_columns(self, request: Any) -> Any:
+        """Return a request of metadata with the columns of costs and budgets."""
+        in_fit = self._names_in_fit
+        of_rows = [name for name in in_fit if name != getattr(self._asked_budget, "per", None)]
+        for method, names in ((request.fit, in_fit), (request.predict, of_rows)):
+            for name in names:
+                method.add_request(param=name, alias=True)
+        for name in of_rows:
+            request.score.add_request(param=name, alias=True)
+        return request
+
+    @property
+    def _asked_budget(self) -> Budget | None:
+        """The budget that the limits are, if they are one."""
+        limits = getattr(self, "limits", None)
+        return limits if isinstance(limits, Budget) else None
+
+    @property
+    def _names_in_fit(self) -> tuple[str, ...]:
+        """The columns that a fit needs: of the costs, and of the budget."""
+        budget = self._asked_budget
+        names = self._cost_columns(self.metric)
+        return tuple(dict.fromkeys([*names, *(() if budget is None else budget.columns)]))
+
+    def _cost_columns(self, metric: Any) -> tuple[str, ...]:
+        """Return the columns that the costs of a metric are."""
+        if isinstance(metric, OperatingPoint):
+            metric = metric.metric
+        return () if metric is None else getattr(resolve(metric), "columns", ())
+
+    def _names_at(self, at: Any) -> tuple[str, ...]:
+        """Return the columns that decisions may need."""
+        names = self._cost_columns(self._metric if at is None else at)
+        budget = self._asked_budget
+        return names if budget is None or budget.by is None else (*names, budget.by)
+
+    def _refuse_unknown(
+        self, method: str, columns: Mapping[str, Any], names: Sequence[str]
+    ) -> None:
+        """Raise TypeError for a column that neither the costs nor the budget name."""
+        unknown = [name for name in columns if name not in names]
+        if unknown:
+            msg = f"{method}() got an unexpected keyword argument {unknown[0]!r}"
+            if names:
+                msg += f": the columns are {', '.join(map(repr, names))}"
+            raise TypeError(msg)
+
+    def _row_costs(
+        self, X: Any, metric: Any, columns: Mapping[str, Any], n_rows: int
+    ) -> RowCosts | None:
+        """Return the costs of rows; None if those of the metric are no columns."""
+        cost: Any = resolve(metric) if self._cost_columns(metric) else None
+        return None if cost is None else RowCosts.of(cost, n_rows, columns, X)
+
+    def _known_costs(self, X: Any, at: Any, columns: Mapping[str, Any]) -> RowCosts | None:
+        """Return the costs of rows that are decided about one by one; None if a threshold does."""
+        metric = self._metric if at is None else at
+        if isinstance(metric, OperatingPoint) or not getattr(resolve(metric), "by_row", False):
+            return None
+        return self._row_costs(X, metric, columns, _num_samples(X))
+
+    def _periods(self, X: Any, columns: Mapping[str, Any], n_rows: int) -> Periods | None:
+        """Return the days and teams of rows, as columns or from a table; None without a budget."""
+        budget = self._asked_budget
+        if budget is None:
+            return None
+        given = {name: given_column(name, X, columns) for name in budget.columns}
+        return Periods.of(budget, given, n_rows)
+
+    def _kept_budget(self, at: Any, *, by_row: bool) -> KeptBudget | None:
+        """Return thresholds of teams or of money; None if one threshold of the score decides."""
+        points: tuple[OperatingPoint, ...] = getattr(self, "operating_points_", ())
+        if at is not None or len(points) != 1:
+            return None
+        budget = points[0].budget
+        return budget if budget is not None and (by_row or budget.budget.by is not None) else None
+
+    def _team_numbers(
+        self, kept: KeptBudget, X: Any, columns: Mapping[str, Any], n_rows: int
+    ) -> Any:
+        """Return the team of each row as its position in a budget; None without teams."""
+        by = kept.budget.by
+        if by is None:
+            return None
+        return team_numbers(kept.budget, given_column(by, X, columns), n_rows)
+
+    def _positive_probability(self, X: Any) -> FloatArray:
+        """Return the calibrated probability of the positive class; for two classes."""
+        probability: FloatArray = self.predict_proba(X)[:, 0 if self._catches_first else 1]
+        return probability
 
     def operating_points(self, at: Sequence[str | Metric]) -> OperatingPoints:
         """Return other operating points of the same model: its best threshold for each metric.
@@ -157,7 +300,7 @@ class ThresholdClassifier(LinearClassifier):
         """Subtract a constant from the scores in favour of the positive label."""
         self.intercept_ = self.intercept_ - (-by if self._catches_first else by)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, **columns: Any) -> float:
         """Return the metric that the classifier was trained for, on these rows; more is better.
 
         It is what `GridSearchCV` and `cross_val_score` use without ``scoring``. The error is turned
@@ -171,10 +314,17 @@ class ThresholdClassifier(LinearClassifier):
         X : as in `fit`
         y : array of shape (n,)
         sample_weight : array of shape (n,), optional
+        **columns : arrays of shape (n,)
+            Costs of the rows, by the names that the metric gives them.
         """
-        metric = self._metric
+        metric, positive = self._metric, np.asarray(y) == self.positive_
+        self._refuse_unknown("score", columns, self._names_at(None))
+        costs = self._row_costs(X, metric, columns, len(positive))
+        if costs is not None:
+            spent = costs.of_decisions(positive, self.predict(X, **columns) == self.positive_)
+            return metric.as_score(float(np.average(spent, weights=sample_weight)))
         scores = toward_positive(self, self.decision_function(X))
-        value = metric.score(np.asarray(y) == self.positive_, scores, sample_weight)
+        value = metric.score(positive, scores, sample_weight)
         return metric.as_score(value)
 
     @property
@@ -282,7 +432,11 @@ class ThresholdClassifier(LinearClassifier):
         weighted_by = self.__dict__.pop("_weighted_by", "")
         points = (entry.operating_point for entry in fitted)
         self.operating_points_ = tuple(
-            point if point.empirical is None else replace(point, weighted_by=weighted_by)
+            replace(
+                point,
+                metric=stated_metric(point.metric),
+                weighted_by="" if point.empirical is None else weighted_by,
+            )
             for point in points
         )
         self._held_out = tuple(entry.held_out for entry in fitted)
@@ -318,6 +472,7 @@ class ReportingClassifier(ThresholdClassifier):
             final.append(
                 replace(
                     report,
+                    metric=point.metric,
                     expected=expected,
                     caught=self._caught_text,
                     weighted_by=point.weighted_by,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.designs.compact import CompactFit
+from directrix.designs.compact import Behind, CompactFit
 from directrix.designs.points import PointsFit, finished, points_as_rows
 from directrix.designs.screening import ScreenedColumns, is_wide, screened
 from directrix.designs.structure import Structure, StructureSearch
@@ -198,11 +198,11 @@ class CardEnd:
         kept = search.kept(structure.n_columns, None)
         followed = [each for each in settings.directions if each.column in kept]
         directions = self.prices.of(metric, flat_columns(followed, card.columns))
-        gap = self.unbinned.gap(best)
+        unbinned = self.unbinned.behind(best)
         reasons = search.skipped, best.report.skipped, self.prices.skipped, self.unbinned.skipped
         report = replace(
             best.report,
-            unbinned_baseline=gap,
+            unbinned_baseline=None if unbinned is None else unbinned.gap,
             baseline=BASELINES[settings.learn_from],
             skipped=tuple(text for part in reasons for text in part),
             directions=directions,
@@ -226,7 +226,7 @@ class CardEnd:
             self.used_up,
             self._of_cells,
         )
-        return compact.run(best, cards, full)
+        return compact.run(best, cards, full, unbinned)
 
     def _full_draft(
         self,
@@ -234,15 +234,15 @@ class CardEnd:
         best: BestFit,
         cards: Mapping[int | None, Card],
         *,
-        search: bool = True,
+        plain: bool = False,
     ) -> Draft:
         """Return the full card, on its scale if it has one.
 
-        ``cards``: the fitted card (None) and, for a scale, those made without each fold.
-        ``search``: whether whole points are searched for, or only rounded.
+        ``cards``: the fitted card (None) and, for a scale, those made without each fold. ``plain``:
+        whether it is on no scale in any case.
         """
         scale = self.design.settings.scale
-        if scale is None:
+        if scale is None or plain:
             coding = self.search.design(self.structure, None)
             features = partial(self._features, coding.rows)
             of_line = partial(self._card_of_line, coding)
@@ -252,7 +252,7 @@ class CardEnd:
             metric,
             self.search.rows,
             self.design.settings.directions,
-            self.used_up if search else lambda: True,
+            self.used_up,
             self.search.kinds,
         )
         scaled = points.run(best, cards)
@@ -376,7 +376,7 @@ class UnbinnedBaseline:
     #: What there was no time for.
     skipped: list[str] = field(default_factory=list, init=False)
 
-    def gap(self, card: BestFit) -> Gap | None:
+    def behind(self, card: BestFit) -> Behind | None:
         """Return how much better a card is expected to be on new rows.
 
         None if no rows are held out, or time is up.
@@ -395,7 +395,8 @@ class UnbinnedBaseline:
             lines = Selection.of(self.rows, self._candidates, comparison, best)
             without_bins = Choice.of(metric, lines, card.choice.sizes).expected().metric
             mean = sign * (without_bins - card.choice.expected().metric)
-        return Gap.of_folds(mean, comparison.fold_losses[best] - sign * np.array(chosen.folds))
+        folds = comparison.fold_losses[best]
+        return Behind(Gap.of_folds(mean, folds - sign * np.array(chosen.folds)), folds)
 
     @cached_property
     def _candidates(self) -> list[RowCandidate]:

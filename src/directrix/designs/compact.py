@@ -30,27 +30,29 @@ from directrix.fitting.finalize import FittedLine, Lines, centre_and_scale, fina
 from directrix.fitting.fit_rows import Draft
 from directrix.frontier.compare import Curves, FoldDesigns, compare, curve_maker
 from directrix.models.card import IntegerPoints, PointsToDoubleOdds
-from directrix.models.report import CardSize, Estimate, Gap
+from directrix.models.report import CardSize, Gap
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
     from directrix.designs.merging import Groups
-    from directrix.fitting.choice import Choice, Selection
+    from directrix.fitting.choice import Selection
+    from directrix.fitting.finalize import Finalized
     from directrix.fitting.fit_rows import BestFit
     from directrix.fitting.training_rows import TrainingRows
     from directrix.frontier.choice_validation import Rule
     from directrix.frontier.compare import Comparison
     from directrix.metrics.base import Metric
     from directrix.models.card import Card, Scale
+    from directrix.models.report import DirectReport
     from directrix.tables.coding.card_coding import Direction
     from directrix.tables.coding.prior import CellKinds
 
 #: Lines of the sizes that are kept of every fit, beside that which is asked for.
 SIZES = (10, 15, 20, 30, 40, 60, 80, 100, 150)
-#: Lines if no rows can be held out to choose by.
-_CAUTIOUS = 40
-#: A loss of area that nobody misses.
-_MARGIN = 1e-3
+#: Lines of a card of which nobody said how many, at most; and if no rows can be held out.
+_MOST, _CAUTIOUS = 100, 40
+#: A loss of area that nobody misses, and the share of its standard error that is not missed either.
+_MARGIN, _SHARE = 1e-3, 0.25
 #: Log-odds of the teacher grow at least so fast with its scores, even if held-out rows show noise.
 _LEAST_SLOPE = 0.1
 _LINE = np.array([1.0, 0.0])
@@ -58,18 +60,21 @@ _LINE = np.array([1.0, 0.0])
 
 @dataclass(frozen=True)
 class SizeRule:
-    """Chooses a candidate, and then the smallest size within one standard error of it.
+    """Chooses a candidate, and then the smallest size that is as good as its full card.
 
-    Losses are those of the candidates, then those of the sizes, the smallest first.
+    It and all larger sizes must be within one standard error of the full card; if none is, the
+    largest is taken. Losses are those of the candidates, then those of the sizes, the smallest
+    first.
 
-    ``chosen``: index of the candidate that sizes are known of. ``eligible``: sizes that rank rows
-    as well as the full card. ``errors``: standard errors of the differences between sizes and full.
+    ``chosen``: index of the candidate that sizes are known of. ``first``: the smallest size that
+    ranks rows as well as the full card. ``errors``: standard errors of the differences between
+    sizes and full; as many as there are sizes to choose from.
     """
 
     base: Rule
     chosen: int
     n_candidates: int
-    eligible: tuple[int, ...]
+    first: int
     errors: FloatArray
     complexities: FloatArray | None = None
 
@@ -82,9 +87,18 @@ class SizeRule:
         candidate = self.base(losses[: self.n_candidates])
         if candidate != self.chosen:
             return candidate
-        sizes = losses[self.n_candidates :]
-        within = sizes - losses[candidate] <= self.errors
-        return next((self.n_candidates + k for k in self.eligible if within[k]), candidate)
+        last = len(self.errors) - 1
+        sizes = losses[self.n_candidates : self.n_candidates + last + 1]
+        behind = np.flatnonzero(sizes - losses[candidate] > self.errors)
+        first = max(self.first, int(behind.max(initial=-1)) + 1)
+        return self.n_candidates + min(first, last)
+
+
+class Behind(NamedTuple):
+    """How much better the full card is than a simpler model, and the model's losses by fold."""
+
+    gap: Gap
+    folds: FloatArray
 
 
 class _Sized(NamedTuple):
@@ -114,46 +128,69 @@ class CompactFit:
     of_cells: Callable[[Draft], Draft]
 
     def run(
-        self, best: BestFit, cards: Mapping[int | None, Card], full_draft: Callable[..., Draft]
+        self,
+        best: BestFit,
+        cards: Mapping[int | None, Card],
+        full_draft: Callable[..., Draft],
+        unbinned: Behind | None = None,
     ) -> Draft:
         """Return the card of the size that is asked for, with others in ``sizes``.
 
         ``cards``: the fitted card (None), and those made without each fold. ``full_draft``: makes
-        the fit of the full card; ``search=False`` if it is not the one that is asked for.
+        the fit of the full card; ``plain=True`` if it is not the one that is asked for.
+        ``unbinned``: how far a model without bins is behind the full card.
         """
-        n_ordered = [of_column.n_ordered for of_column in self.kinds]
         slope, offset = log_odds_line(best.scores, self.seen)
         to_log_odds = max(slope, _LEAST_SLOPE), offset
-        full = self._restated_full(cards[None], to_log_odds)
-        full_lines = full.count_lines(n_ordered)
+        full_lines = self._lines(self._restated_full(cards[None], to_log_odds))
         sizes = self._sizes(full_lines)
         if not sizes:
             return full_draft()
         made = self._compressed(cards, sizes, to_log_odds)
         lines = Lines(_LINE, [_LINE] * (len(cards) - 1))
-        held_out = [lines.on_one_scale(size.rows).held_out for size in made]
+        finals = [
+            finalize(
+                self.metric, replace(best.selection, rows=size.rows), lines, choice=best.choice
+            )
+            for size in made
+        ]
         rows = self.seen
         curves = [
             Curves(rows.positive, scores, rows.weight, rows.fold)
-            for scores in (best.scores, *held_out)
+            for scores in (best.scores, *(final.scores for final in finals))
         ]
         comparison = compare(self.metric, curves)
-        chosen, rule = self._chosen(best, sizes, comparison, held_out)
-        whole = full_draft(search=chosen is None)
+        chosen, rule = self._chosen(best, sizes, comparison, finals)
+        if rule is not None:
+            selection = _with_sizes(best.selection, rule, comparison, finals, chosen)
+            selection = replace(selection, rows=made[chosen].rows)
+            finals[chosen] = finalize(self.metric, selection, lines)
+        simple = None
+        if best.simple_folds is not None and best.report.gap is not None:
+            simple = Behind(best.report.gap, best.simple_folds)
         drafts = []
-        for k, size in enumerate(made):
-            selection, choice = best.selection, best.choice
-            if k == chosen and rule is not None:
-                selection = _with_sizes(selection, rule, comparison, held_out, k)
-                choice = None
-            gap = self._gap(comparison, 1 + k)
-            counted = size.card.count_lines(n_ordered)
-            about = CardSize(counted, full_lines, gap)
-            drafts.append(self._draft(best, size, (selection, choice), about, curves[1 + k]))
-        if chosen is None:
-            return whole._replace(sizes=tuple(drafts))
-        others = (*drafts[:chosen], *drafts[chosen + 1 :], whole)
+        for k, (size, final) in enumerate(zip(made, finals, strict=True)):
+            losses = comparison.fold_losses[1 + k]
+            gap = Gap.of_folds(
+                float(comparison.losses[0] - comparison.losses[1 + k]),
+                comparison.fold_losses[0] - losses,
+            )
+            report = replace(
+                best.report,
+                expected=final.assessment.estimate,
+                size=CardSize(self._lines(size.card), full_lines, gap),
+                gap=_behind_by(simple, gap, losses) or best.report.gap,
+                unbinned_baseline=_behind_by(unbinned, gap, losses),
+                ties=ties_split(self.metric, curves[1 + k]) if size.card.is_whole else None,
+            )
+            drafts.append(self._draft(size, final, report))
+        if chosen == len(sizes):  # the full card is small, and no smaller one is as good
+            return full_draft()._replace(sizes=tuple(drafts))
+        others = (*drafts[:chosen], *drafts[chosen + 1 :], full_draft(plain=True))
         return drafts[chosen]._replace(sizes=others)
+
+    def _lines(self, card: Card) -> int:
+        return card.count_lines(self.kinds)
 
     def _sizes(self, full_lines: int) -> list[int]:
         """Return the sizes to be made, in increasing order; none if the card is small enough."""
@@ -171,30 +208,33 @@ class CompactFit:
         best: BestFit,
         sizes: Sequence[int],
         comparison: Comparison,
-        held_out: Sequence[FloatArray],
-    ) -> tuple[int | None, SizeRule | None]:
-        """Return the index of the size, None for the full card, and by what rule it is chosen."""
+        finals: Sequence[Finalized],
+    ) -> tuple[int, SizeRule | None]:
+        """Return the index of the size, and by what rule it is chosen; that of full is last."""
         if not isinstance(self.max_lines, str):
             return list(sizes).index(self.max_lines), None
         rows = self.seen
         if rows.fold is None or len(sizes) == 1:
             return 0, None
+        few = [size for size in sizes if size <= _MOST]
         folds = range(int(rows.fold.max()) + 1)
-        areas = [HeldOutArea.of(scores, rows, folds) for scores in (best.scores, *held_out)]
-        eligible = []
-        for k, area in enumerate(areas[1:]):
-            error = float(np.sqrt(np.square(area.influence - areas[0].influence).sum()))
-            if areas[0].area - area.area <= max(error, _MARGIN):
-                eligible.append(k)
+        scores = [best.scores, *(final.scores for final in finals[: len(few)])]
+        full, *areas = (HeldOutArea.of(each, rows, folds) for each in scores)
+        of_full = _SHARE * float(np.sqrt(np.square(full.influence).sum()))
+        first = 0
+        for k, area in enumerate(areas):
+            error = float(np.sqrt(np.square(area.influence - full.influence).sum()))
+            if full.area - area.area > max(min(error, of_full), _MARGIN):
+                first = k + 1
+        errors = comparison.standard_errors(0)[1 : 1 + len(few)]
+        errors = np.maximum(errors, np.median(errors))
+        if len(few) == len(sizes):  # the full card is small enough too
+            errors = np.append(errors, 0.0)
         n_candidates = best.selection.scores.shape[1]
-        errors = comparison.standard_errors(0)[1:]
-        rule = SizeRule(
-            best.selection.rule, best.selection.chosen, n_candidates, tuple(eligible), errors
-        )
-        losses = np.append(best.selection.losses, comparison.losses[1:])
-        losses[best.selection.chosen] = comparison.losses[0]
-        index = rule(losses)
-        return (index - n_candidates, rule) if index >= n_candidates else (None, None)
+        rule = SizeRule(best.selection.rule, best.selection.chosen, n_candidates, first, errors)
+        losses = _with_sizes(best.selection, rule, comparison, finals, 0).losses
+        index = rule(losses) - n_candidates
+        return (index, None) if index == len(sizes) else (index, rule)
 
     def _compressed(
         self,
@@ -253,54 +293,41 @@ class CompactFit:
         X = FoldDesigns(whole, without) if without else whole
         return _Sized(cards[None], self.seen._replace(X=X))
 
-    def _gap(self, comparison: Comparison, index: int) -> Gap:
-        """Return how much better a size is than the full card on held-out rows."""
-        folds = comparison.fold_losses
-        mean = float(comparison.losses[0] - comparison.losses[index])
-        return Gap.of_folds(mean, folds[0] - folds[index])
-
-    def _draft(
-        self,
-        best: BestFit,
-        size: _Sized,
-        chosen: tuple[Selection, Choice | None],
-        about: CardSize,
-        held_out: Curves,
-    ) -> Draft:
-        """Set the threshold of a size, and say what to expect of it."""
-        lines = Lines(_LINE, [_LINE] * len(best.lines.without))
-        selection, choice = chosen
-        selection = replace(selection, rows=size.rows)
-        final = finalize(self.metric, selection, lines, choice=choice)
-        assessment = final.assessment
-        whole = size.card.is_whole
-        report = replace(
-            best.report,
-            expected=Estimate(assessment.expected.metric, *assessment.intervals.metric),
-            size=about,
-            rounding=None,
-            ties=ties_split(self.metric, held_out) if whole else None,
-        )
+    def _draft(self, size: _Sized, final: Finalized, report: DirectReport) -> Draft:
+        """Return the fit of a size."""
         curve = curve_maker(self.seen.positive, self.seen.weight)(final.scores)
         features = partial(points_as_rows, size.card)
         make = finished if self.scale is not None else _in_scores
-        draft = Draft(final.fitted, report, curve, features, partial(make, size.card))
-        return self.of_cells(draft)
+        return self.of_cells(Draft(final.fitted, report, curve, features, partial(make, size.card)))
+
+
+def _behind_by(full: Behind | None, size: Gap, losses: FloatArray) -> Gap | None:
+    """Return how much better a size is than a simpler model.
+
+    ``full``: what the full card is better by. ``size``: what the size is better by than the full
+    card. ``losses``: of the size, by fold.
+    """
+    return None if full is None else Gap.of_folds(full.gap.mean + size.mean, full.folds - losses)
 
 
 def _with_sizes(
     selection: Selection,
     rule: SizeRule,
     comparison: Comparison,
-    held_out: Sequence[FloatArray],
+    finals: Sequence[Finalized],
     chosen: int,
 ) -> Selection:
-    """Return the choice among candidates and sizes."""
+    """Return the choice among candidates and sizes; the full card may be the last of these."""
+    n_sizes, full = len(rule.errors), selection.chosen
+    order = [*range(1, 1 + len(finals)), 0][:n_sizes]
+    scores = [selection.scores[:, full] if k == 0 else finals[k - 1].scores for k in order]
+    losses = selection.losses.copy()
+    losses[full] = comparison.losses[0]
     return replace(
         selection,
-        scores=np.column_stack([selection.scores, *held_out]),
-        losses=np.append(selection.losses, comparison.losses[1:]),
-        values=np.append(selection.values, comparison.values[1:]),
+        scores=np.column_stack([selection.scores, *scores]),
+        losses=np.append(losses, comparison.losses[order]),
+        values=np.append(selection.values, comparison.values[order]),
         chosen=selection.scores.shape[1] + chosen,
         rule=rule,
     )

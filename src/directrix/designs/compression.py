@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from directrix.tables.coding.prior import CellKinds
 
 #: Ridge of the fit to the teacher's probabilities, in rows.
-RIDGE = 1.0
+RIDGE = 0.1
 #: Steps of that fit at most, and the decrease, in rows, that ends it.
-_STEPS, _CONVERGED = 40, 1e-7
+_STEPS, _CONVERGED = 40, 1e-5
 #: Units of whole points that are tried, as factors of the finest with which all points fit.
-_UNITS = tuple(np.geomspace(1.0, 2.0, 12).tolist())
+_UNITS = tuple(np.geomspace(1.0, 2.0, 8).tolist())
 _CHANGES = 400
 
 

@@ -18,6 +18,7 @@ from directrix.frontier.compare import Curves, FoldDesigns, compare, curve_maker
 from directrix.metrics import AUC
 from directrix.metrics.base import CurveStack
 from directrix.models.card import PointsToDoubleOdds, Scale
+from directrix.models.money import stated_metric
 from directrix.models.report import Estimate, Gap, TiesSplit
 
 if TYPE_CHECKING:
@@ -471,7 +472,11 @@ def finished(card: Card, fitted: FittedLine) -> tuple[Card, FittedLine]:
         above=slope * calibration.above,
     )
     stated = cutoff if card.higher_is_positive else -cutoff
-    point = replace(fitted.operating_point, threshold=stated)
+    point = fitted.operating_point
+    kept = point.budget
+    if kept is not None and not getattr(stated_metric(point.metric), "by_row", False):
+        kept = kept.moved(slope * cutoff + intercept, slope)
+    point = replace(point, threshold=stated, budget=kept)
     made = replace(card, cutoff=stated)
     held_out = fitted.held_out
     if held_out is not None:

@@ -8,7 +8,7 @@ pickling on its way out of a worker process.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from directrix.exceptions.columns import USE_SCORECARD as USE_SCORECARD
@@ -230,17 +230,6 @@ class NoHeldOutScoresError(ValueError):
         )
 
 
-class NoHeldOutPointsError(ValueError):
-    """Bands of total points are made of held-out rows, and a card knows none."""
-
-    def __str__(self) -> str:
-        return (
-            "rates of bands are those of held-out rows, and this card knows none: fit it to rows "
-            "with folds, or with fit_source. A card that was fitted to a summary, read from an "
-            "older file, or has got other points or probabilities since, has no such rows"
-        )
-
-
 class MissingScoresError(ValueError):
     """Scores are NaN or infinite, so that rows cannot be ranked by them.
 
@@ -266,6 +255,46 @@ class MissingScoresError(ValueError):
         )
 
 
+class CardSizeError(ValueError):
+    """A classifier knows no card of so few lines.
+
+    Parameters
+    ----------
+    max_lines : int, optional
+        Lines that were asked for; None for the full card.
+    known : sequence of int
+        Lines of the cards that are known.
+    """
+
+    def __init__(self, max_lines: int | None, known: Sequence[int]) -> None:
+        self.max_lines, self.known = max_lines, tuple(known)
+        super().__init__(max_lines, self.known)
+
+    def __str__(self) -> str:
+        if not self.known:
+            return (
+                "this classifier knows its card in one size only: it was fitted with "
+                "max_lines=None, to a table whose card is small, or was read from a file; fit it "
+                "to rows with max_lines='auto' or a number of lines"
+            )
+        return (
+            f"no card has at most {self.max_lines} lines: there are some of "
+            f"{', '.join(map(str, self.known))}; ask for one of these, or fit with "
+            f"max_lines={self.max_lines}"
+        )
+
+
+class NoHeldOutPointsError(ValueError):
+    """Bands of total points are made of held-out rows, and a card knows none."""
+
+    def __str__(self) -> str:
+        return (
+            "rates of bands are those of held-out rows, and this card knows none: fit it to rows "
+            "with folds, or with fit_source. A card that was fitted to a summary, read from an "
+            "older file, or has got other points or probabilities since, has no such rows"
+        )
+
+
 class StateError(ValueError):
     """A state is not one that a fitted classifier of its class could have.
 
@@ -277,6 +306,54 @@ class StateError(ValueError):
     def __init__(self, reason: str) -> None:
         self.reason = reason
         super().__init__(reason)
+
+
+class CostColumnError(ValueError):
+    """A cost, a day or a team is a column, and is neither given nor a column of the table.
+
+    Parameters
+    ----------
+    column : str
+    available : iterable of str
+        Columns of the table; empty if it has no names.
+    """
+
+    def __init__(self, column: str, available: Iterable[str] = ()) -> None:
+        self.column, self.available = column, tuple(available)
+        super().__init__(column, self.available)
+
+    def __str__(self) -> str:
+        given = f"{self.column}=" if self.column.isidentifier() else f"**{{{self.column!r}: ...}}"
+        table = f", and the table has {listed(self.available)}" if self.available else ""
+        return (
+            f"the column {self.column!r} is not known here{table}: give an array as {given} to "
+            "DirectClassifier, ScorecardClassifier or OperatingPointClassifier, or a table with "
+            "that column"
+        )
+
+
+class FewDaysError(ValueError):
+    """There are too few days to keep a budget on a share of new days.
+
+    Parameters
+    ----------
+    days : int
+        Days that there are to set the threshold.
+    needed : int
+        Days that are needed.
+    share : float
+        Share of new days on which the budget is to be kept.
+    """
+
+    def __init__(self, days: int, needed: int, share: float) -> None:
+        self.days, self.needed, self.share = days, needed, share
+        super().__init__(days, needed, share)
+
+    def __str__(self) -> str:
+        return (
+            f"a budget that is kept on {100 * self.share:g} % of new days needs {self.needed} days "
+            f"to set the threshold, and there are {self.days}: give more days, or a lower guarantee"
+        )
 
 
 class OutOfReachError(ValueError):

@@ -34,6 +34,7 @@ from directrix.files.layout import (
     require,
 )
 from directrix.metrics.base import Metric
+from directrix.metrics.budget import Budget, KeptBudget
 from directrix.models.operating_point import Calibration, Intervals, Rates
 
 # ── Arrays of a state: contiguous, in order, sparse rows in three ─────────────────────────────────
@@ -131,9 +132,17 @@ _POINT = {
     "expected": Entry(_are_rates, _RATE),
     "guarantee": Entry(optional(is_text), "a guarantee is not text"),
     "weighted_by": Entry(is_text, "what rates are weighted by is not text"),
+    "budget": ANY,
+}
+_BUDGET = {
+    "budget": ANY,
+    "share": Entry(is_number, "the share of days that keep a budget is not a number"),
+    "days": Entry(lambda days: type(days) is int, "the days of a budget are not a number"),
+    "thresholds": Entry(lambda each: is_list_of(each, is_number), "a threshold is not a number"),
+    "used": Entry(lambda each: is_list_of(each, is_number), "alerts are not numbers"),
 }
 #: Files before 0.2 do not have these, nor do points without them.
-_LATER_POINT_ENTRIES = ("expected", "guarantee", "weighted_by")
+_LATER_POINT_ENTRIES = ("expected", "guarantee", "weighted_by", "budget")
 
 
 def facts_to_json(facts: ModelMetadata) -> dict[str, Any]:
@@ -200,6 +209,15 @@ def _point_to_json(point: OperatingPoint) -> dict[str, Any]:
         plain["guarantee"] = point.guarantee
     if point.weighted_by:
         plain["weighted_by"] = point.weighted_by
+    if point.budget is not None:
+        kept = point.budget
+        plain["budget"] = {
+            "budget": to_plain(kept.budget),
+            "share": float(kept.share),
+            "days": int(kept.days),
+            "thresholds": [float(threshold) for _, threshold in kept.thresholds],
+            "used": list(map(float, kept.used)),
+        }
     return plain
 
 
@@ -226,7 +244,22 @@ def _point_from_json(plain: Any) -> OperatingPoint:
         None if intervals is None else Intervals(*((a, b) for a, b in map(_numbers, intervals))),
         plain.get("guarantee"),
         plain.get("weighted_by", ""),
+        budget=_budget_from_json(plain.get("budget")),
     )
+
+
+def _budget_from_json(plain: Any) -> KeptBudget | None:
+    """Return the thresholds of a budget, after checking them."""
+    if plain is None:
+        return None
+    check_entries(plain, _BUDGET, "a budget lacks an entry")
+    budget = from_plain(plain["budget"])
+    require(isinstance(budget, Budget), "a budget is not one")
+    teams = list(budget.by_team)
+    fits = len(plain["thresholds"]) == len(plain["used"]) == len(teams)
+    require(fits, "a budget does not have a threshold for each team")
+    thresholds = tuple(zip(teams, plain["thresholds"], strict=True))
+    return KeptBudget(budget, plain["share"], plain["days"], thresholds, tuple(plain["used"]))
 
 
 def _rates_to_json(rates: Any) -> list[float | None]:

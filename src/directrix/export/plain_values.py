@@ -1,7 +1,7 @@
 """Parameters of a classifier as plain JSON, and back: metrics and losses by name and fields.
 
-A name from a file is looked up only among the metrics and losses of the table, two scales of points
-and two splitters, so that reading a file cannot create anything else.
+A name from a file is looked up only among the metrics and losses of the table, two scales of
+points, two splitters and budgets, so that reading a file cannot create anything else.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from directrix.classifiers import IntegerPoints, PointsToDoubleOdds
 from directrix.exceptions.files import FileContentError
 from directrix.files.layout import require
 from directrix.losses.base import Loss
-from directrix.metrics import FromRates
+from directrix.metrics import Budget, FromRates
 from directrix.metrics.base import Metric
 from directrix.metrics.table import TABLE
 
@@ -36,11 +36,16 @@ _NAMED: dict[str, dict[str, Any]] = {
     "loss": LOSSES,
     "scale": {"PointsToDoubleOdds": PointsToDoubleOdds, "IntegerPoints": IntegerPoints},
     "splitter": {"KFold": KFold, "StratifiedKFold": StratifiedKFold},
+    "budget": {"Budget": Budget},
 }
 
 #: Types of the fields of metrics and losses, by their annotation.
 _FIELD_TYPES: dict[str, tuple[type, ...]] = {
     "float": (int, float),
+    "float | str": (int, float, str),
+    "int | Mapping[Any, int]": (int, dict),
+    "str": (str,),
+    "str | None": (str, type(None)),
     "int": (int,),
     "bool": (bool,),
     "Loss": (Loss,),
@@ -69,7 +74,12 @@ def to_plain(value: Any) -> Any:
     noun = next((n for n, known in _NAMED.items() if known.get(name) is type(value)), None)
     if noun is None:
         raise TypeError(_refusal(value))
-    values = {field: to_plain(getattr(value, field)) for field in _field_types(noun, type(value))}
+    unsaid = _unsaid(type(value))
+    values = {
+        field: to_plain(getattr(value, field))
+        for field in _field_types(noun, type(value))
+        if field not in unsaid or getattr(value, field) != unsaid[field]
+    }
     return {noun: name, "fields": values}
 
 
@@ -91,6 +101,12 @@ def _field_types(noun: str, named_class: Any) -> dict[str, tuple[type, ...]]:
     if noun == "splitter":
         return dict.fromkeys(_SPLITTER_FIELDS, (int, bool, type(None)))
     return {field.name: _FIELD_TYPES[str(field.type)] for field in fields(named_class)}
+
+
+def _unsaid(named_class: Any) -> dict[str, Any]:
+    """Return the fields that a file need not have, with their values: those that do not print."""
+    known = getattr(named_class, "__dataclass_fields__", {})
+    return {name: field.default for name, field in known.items() if not field.repr}
 
 
 def from_plain(plain: Any) -> Any:
@@ -175,7 +191,8 @@ def _read_named(noun: str, plain: dict[str, Any]) -> Any:
     known = named_class is not None
     require(known, f"it names a {noun} that this version does not know: {name!r}")
     types = _field_types(noun, named_class)
-    fits = isinstance(given, dict) and sorted(given) == sorted(types)
+    unsaid = _unsaid(named_class)
+    fits = isinstance(given, dict) and sorted({*given, *unsaid}) == sorted(types)
     require(fits, f"it does not have the fields of the {noun} {name}")
     values = {field: from_plain(value) for field, value in given.items()}
     for field, value in values.items():
@@ -198,5 +215,5 @@ _READERS: dict[tuple[str, ...], Callable[[dict[str, Any]], Any]] = {
     ("tuple",): _read_tuple,
     ("dict",): _read_dict,
     ("array", "dtype"): _read_array,
-    **{("fields", noun): partial(_read_named, noun) for noun in _NAMED},
+    **{tuple(sorted(("fields", noun))): partial(_read_named, noun) for noun in _NAMED},
 }

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from directrix.frontier.choice_validation import Rule
     from directrix.frontier.compare import Candidate, Comparison
     from directrix.metrics.base import Metric
+    from directrix.metrics.budget import KeptBudget
     from directrix.metrics.limit import Limit
 
 # ── Trials: models that were compared before the candidates, and the optimism of their choice ─────
@@ -405,7 +406,7 @@ def prior_of(rows: TrainingRows) -> float:
 #: candidate, the threshold and the models of the folds vary with the rows too. Measured on samples
 #: of real populations (benchmarks/studies/new_rows). At a limit the curve itself shows how the
 #: metric varies with the threshold, so that less is left.
-_SPREAD, _SPREAD_AT_LIMIT = 1.7, 1.4
+SPREAD, _SPREAD_AT_LIMIT = 1.7, 1.4
 #: Rows of a class, by weight, of which one can be held out; rounding may take a little off.
 _FEWEST = 2.0 - 1e-9
 
@@ -487,7 +488,8 @@ class Assessment(NamedTuple):
     ``empirical`` are the rates on the rows that chose the candidate and the threshold. ``expected``
     are those on new rows. ``intervals`` are the 95 % intervals of the expected rates. ``rows`` says
     which rows these were. ``choice`` is the choice among candidates, if there was one.
-    ``guarantee`` has the limits that are kept on new rows, and the confidence.
+    ``guarantee`` has the limits that are kept on new rows, and the confidence. ``budget``
+    has the thresholds that keep a budget of alerts.
     """
 
     empirical: Rates
@@ -496,6 +498,7 @@ class Assessment(NamedTuple):
     rows: str
     choice: Choice | None = None
     guarantee: str | None = None
+    budget: KeptBudget | None = None
 
     @property
     def is_known(self) -> bool:
@@ -541,7 +544,7 @@ class Assessment(NamedTuple):
         if change is not None:
             expected = change.applied(metric, expected, curve.prior)
         expected = _no_better(metric, expected, empirical, curve.prior)
-        sizes = choice.sizes.over(_SPREAD if metric.limit is None else _SPREAD_AT_LIMIT)
+        sizes = choice.sizes.over(SPREAD if metric.limit is None else _SPREAD_AT_LIMIT)
         less_sure = sizes.less_sure(empirical, expected)
         intervals = intervals_of(metric, expected, curve, less_sure)._replace(
             precision=precision_interval(metric, expected, curve, less_sure)
@@ -566,7 +569,7 @@ class Assessment(NamedTuple):
         index = int(np.count_nonzero(curve.levels > 0))
         rates = float(curve.tpr[index]), float(curve.fpr[index])
         observed = rates_of(metric, *rates, curve.prior, None)
-        intervals = intervals_of(metric, observed, curve, sizes_of(rows).over(_SPREAD))
+        intervals = intervals_of(metric, observed, curve, sizes_of(rows).over(SPREAD))
         return cls(observed, observed, intervals, rows.name)
 
 

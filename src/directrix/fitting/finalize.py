@@ -10,7 +10,16 @@ from warnings import warn
 import numpy as np
 
 from directrix.exceptions import FewRowsWarning, OneClassPredictedWarning, find_stacklevel
-from directrix.fitting.choice import Assessment, Choice, RefitChange, Selection, sizes_of
+from directrix.fitting.choice import (
+    SPREAD,
+    Assessment,
+    Choice,
+    RefitChange,
+    Selection,
+    prior_of,
+    sizes_of,
+)
+from directrix.fitting.training_rows import TrainingRows
 from directrix.frontier.compare import (
     FIRST_ROWS,
     FoldDesigns,
@@ -21,11 +30,15 @@ from directrix.frontier.compare import (
     round_scores,
     scores_of,
 )
+from directrix.models.money import BY_ROW, BY_THRESHOLD, Money
 from directrix.models.operating_point import (
     OperatingPoint,
+    Rates,
     calibration_from_moments,
     calibration_from_scores,
+    intervals_of,
     predicted_rates,
+    rates_of,
 )
 from directrix.moments.projection import ScoreMoments, project
 from directrix.moments.score_histogram import BINS, LineHistograms, centres
@@ -266,6 +279,7 @@ def fitted_line(
             empirical=assessment.empirical,
             rows=assessment.rows,
             guarantee=assessment.guarantee,
+            budget=assessment.budget,
         )
         if assessment.is_known:
             point = replace(point, expected=assessment.expected, intervals=assessment.intervals)
@@ -309,10 +323,10 @@ def finalize(
         numbers = ScoreMoments.of_scores(rows.positive, scores, rows.weight)
         n_rows = float(rows.weight.sum())
     line = line if units is None else units.line_back(line)
-    calibrate = partial(_calibrated, rows, scores)
+    calibrate = partial(_calibrated, rows.unpriced, scores)
     fitted = fitted_line(metric, line, numbers, n_rows, calibrate, assessment)
-    fitted = fitted._replace(held_out=HeldOut.of_rows(rows, scores))
-    return Finalized(fitted, assessment, scores)
+    fitted = fitted._replace(held_out=HeldOut.of_rows(rows.unpriced, scores))
+    return Finalized(in_rows(fitted, rows, scores, assessment), assessment, scores)
 
 
 def finalize_on_rows(
@@ -330,9 +344,88 @@ def finalize_on_rows(
     if assessment is None:
         assessment = Assessment.of_rows(metric, rows, scores)
     numbers = ScoreMoments.of_scores(rows.positive, scores, rows.weight)
-    n_rows, calibrate = float(rows.weight.sum()), partial(_calibrated, rows, scores)
+    n_rows, calibrate = float(rows.weight.sum()), partial(_calibrated, rows.unpriced, scores)
     fitted = fitted_line(metric, line, numbers, n_rows, calibrate, assessment)
-    return fitted._replace(held_out=HeldOut.of_rows(rows, scores))
+    fitted = fitted._replace(held_out=HeldOut.of_rows(rows.unpriced, scores))
+    return in_rows(fitted, rows, scores, assessment)
+
+
+def in_rows(
+    fitted: FittedLine, rows: TrainingRows, scores: FloatArray, assessment: Assessment
+) -> FittedLine:
+    """Return a line with rates of rows and money, where the errors of rows have costs of their own.
+
+    Money is counted for decisions by the threshold and row by row. The rates are those of the
+    decisions that are delivered, and the metric is their mean cost, with an interval that long
+    tails survive.
+
+    ``scores``: held-out scores of the rows, less the threshold. ``assessment``: of the rates as
+    shares of the costs.
+    """
+    if rows.costs is None:
+        return fitted
+    point, plain = fitted.operating_point, rows.unpriced
+    metric: Any = point.metric
+    known = assessment.is_known and point.expected is not None
+    optimism = assessment.expected.metric - assessment.empirical.metric if known else 0.0
+    saving = rows.costs.expected_saving(_held_out_probability(plain, scores))
+    least: FloatArray | float = 0.0
+    kept = assessment.budget
+    if kept is not None and rows.periods is not None and metric.decides_by == BY_ROW:
+        kept = kept.budget.kept(saving, rows.periods, kept.share).at_least(0.0)
+        kept = kept.counted(saving, rows.periods)
+        least = kept.of_rows(rows.periods.team, len(saving))
+        point = replace(point, budget=kept, guarantee=str(kept))
+    decisions = {BY_THRESHOLD: scores > 0, BY_ROW: saving > least}
+    money = Money.of(
+        rows.costs,
+        rows.positive,
+        plain.weight,
+        decisions,
+        assessment.rows,
+        group=rows.group,
+        optimism=dict.fromkeys(decisions, optimism),
+        spread=SPREAD,
+    )
+    cost, flagged = money[metric.decides_by].cost, decisions[metric.decides_by]
+    tpr, fpr = (
+        float(plain.weight[side] @ flagged[side]) / float(plain.weight[side].sum())
+        for side in (rows.positive, ~rows.positive)
+    )
+    prior = prior_of(plain)
+    shown = rates_of(metric, tpr, fpr, prior, cost.value - optimism)
+    predicted = Rates(*[float("nan")] * 4)
+    if metric.decides_by == BY_THRESHOLD:
+        numbers = ScoreMoments.of_scores(rows.positive, scores, plain.weight)
+        predicted = predicted_rates(numbers, metric, float(plain.weight.sum()))
+        predicted = predicted._replace(metric=point.predicted.metric)
+    point = replace(point, predicted=predicted, empirical=shown, money=money)
+    if known:
+        tpr, fpr = (
+            float(np.clip(rate + after - before, 0.0, 1.0))
+            for rate, before, after in zip(
+                shown[:2], assessment.empirical[:2], assessment.expected[:2], strict=True
+            )
+        )
+        expected = rates_of(metric, tpr, fpr, prior, cost.value)
+        curve = curve_maker(rows.positive, plain.weight)(scores)
+        less_sure = sizes_of(plain).over(SPREAD).less_sure(shown, expected)
+        intervals = intervals_of(metric, expected, curve, less_sure)
+        intervals = intervals._replace(metric=(cost.low, cost.high))
+        point = replace(point, expected=expected, intervals=intervals)
+    return fitted._replace(operating_point=point)
+
+
+def _held_out_probability(rows: TrainingRows, scores: FloatArray) -> FloatArray:
+    """Return probabilities of rows by calibrations that were fitted without their folds."""
+    if rows.fold is None:
+        return _calibrated(rows, scores, None)(scores)
+    probability = np.empty(len(scores))
+    for fold in range(int(rows.fold.max()) + 1):
+        inside = rows.fold == fold
+        others = TrainingRows(None, rows.positive[~inside], rows.weight[~inside])
+        probability[inside] = _calibrated(others, scores[~inside], None)(scores[inside])
+    return probability
 
 
 def finalize_on_moments(

@@ -92,7 +92,8 @@ class BestFit(NamedTuple):
     """The chosen candidate, fitted to all rows, with what it was chosen from.
 
     ``scores`` are the held-out scores less the threshold, and ``curve`` is theirs; ``lines`` are in
-    the units of the rows. Without held-out rows there is no ``choice``.
+    the units of the rows. Without held-out rows there is no ``choice``. ``simple_folds``: losses of
+    the best candidate of complexity zero, by fold.
     """
 
     fitted: FittedLine
@@ -102,6 +103,7 @@ class BestFit(NamedTuple):
     selection: Selection
     lines: Lines
     choice: Choice | None = None
+    simple_folds: FloatArray | None = None
 
 
 class Draft(NamedTuple):
@@ -222,7 +224,18 @@ def fit_best(metric: Metric, learned: LearnedDesign) -> BestFit:
     )
     curve = curve_maker(seen.positive, seen.weight)(final.scores)
     choice = final.assessment.choice
-    return BestFit(final.fitted, report, curve, final.scores, selection, lines, choice)
+    simple = np.flatnonzero(np.equal(complexities, 0.0))
+    best_simple = simple[np.argmin(comparison.losses[simple])]
+    return BestFit(
+        final.fitted,
+        report,
+        curve,
+        final.scores,
+        selection,
+        lines,
+        choice,
+        comparison.fold_losses[best_simple],
+    )
 
 
 def _complexity(candidate: Candidate, plain_ridge: float | None) -> float:

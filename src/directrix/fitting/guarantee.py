@@ -7,6 +7,7 @@ together by a Bonferroni correction: each is kept with a higher confidence than 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from directrix.exceptions import OutOfReachError
 from directrix.fitting.choice import Assessment, sizes_of
 from directrix.frontier.compare import curve_maker
 from directrix.metrics.base import Curve
+from directrix.metrics.budget import Budget
 from directrix.metrics.limit import Limit
 from directrix.models.operating_point import intervals_of, rates_of
 
@@ -62,15 +64,20 @@ class Guarantee:
 
     limits: tuple[Limit, ...]
     confidence: float
+    budget: Budget | None = None
 
     @classmethod
-    def of(cls, metric: Metric, limits: Mapping[str, float] | None, confidence: float) -> Guarantee:
+    def of(
+        cls, metric: Metric, limits: Mapping[str, float] | Budget | None, confidence: float
+    ) -> Guarantee:
         """Return a guarantee of the given limits, or of the limit of the metric, validated."""
         if not 0 < confidence < 1:
             msg = f"guarantee must be a confidence between 0 and 1, not {confidence!r}"
             raise ValueError(msg)
         if limits is None:
             return cls((limit_of(metric),), confidence)
+        if isinstance(limits, Budget):
+            return cls((), confidence, limits)
         named = ", ".join(RATES)
         if not limits or not set(limits) <= set(RATES):
             msg = f"limits must map some of {named} to a share, not {limits!r}"
@@ -84,7 +91,7 @@ class Guarantee:
 
     @classmethod
     def asked(
-        cls, metric: Metric, limits: Mapping[str, float] | None, confidence: float | None
+        cls, metric: Metric, limits: Mapping[str, float] | Budget | None, confidence: float | None
     ) -> Guarantee | None:
         """Return the guarantee that a classifier's parameters ask for; None without a confidence.
 
@@ -110,21 +117,31 @@ class Guarantee:
         wanted = [limit.value for limit in self.limits if limit.rate == "precision"]
         return precision_grid(curve, wanted[0]) if wanted and curve is not None else []
 
-    def threshold(self, metric: Metric, curve: Curve, grid: Sequence[GridPoint] = ()) -> float:
+    def threshold(
+        self,
+        metric: Metric,
+        curve: Curve,
+        grid: Sequence[GridPoint] = (),
+        weighted: Curve | None = None,
+        least: float = -np.inf,
+    ) -> float:
         """Return the threshold that is best for the metric among those that keep all limits.
 
         It lies strictly between two scores, so that rows are on the side that was counted.
 
         ``curve`` is the curve of the rows that set the threshold, every row counted once. ``grid``
         has the thresholds at which a precision is tested, chosen on other rows, the most promising
-        first.
+        first. ``weighted`` is the curve of the same rows on which the metric is best; by default
+        the same. The threshold is no lower than ``least``.
         """
         allowed = self._allowed(curve)
+        allowed = allowed[allowed <= np.count_nonzero(curve.levels > least)]
+        best_among = partial(metric.best_among, curve if weighted is None else weighted)
         precise = [limit for limit in self.limits if limit.rate == "precision"]
         if not precise:
-            return finite_threshold(curve, metric.best_among(curve, allowed))
+            return finite_threshold(curve, best_among(allowed))
         certain = self._certain(curve, allowed, precise[0], grid)
-        chosen = metric.best_among(curve, np.array([index for index, _ in certain]))
+        chosen = best_among(np.array([index for index, _ in certain]))
         return next(threshold for index, threshold in certain if index == chosen)
 
     def _allowed(self, curve: Curve) -> AnyArray:
@@ -312,10 +329,43 @@ def threshold_from_rows(
     reserved rows.
     """
     counted = curve_maker(apart.positive, np.ones(len(scores)))(scores)  # every row once
-    threshold = guarantee.threshold(metric, counted, grid)
     curve = curve_maker(apart.positive, apart.weight)(scores)
+    weighted = None if apart.costs is None else curve
+    if guarantee.budget is not None:
+        curves = counted, weighted
+        return _within_budget(metric, guarantee, guarantee.budget, apart, scores, curves)
+    threshold = guarantee.threshold(metric, counted, grid, weighted)
     index = int(np.count_nonzero(curve.levels > threshold))
     return threshold, assess_guaranteed(metric, guarantee, curve, index, sizes_of(apart))
+
+
+def _within_budget(
+    metric: Metric,
+    guarantee: Guarantee,
+    budget: Budget,
+    apart: TrainingRows,
+    scores: FloatArray,
+    curves: tuple[Curve, Curve | None],
+) -> tuple[float, Assessment]:
+    """Return the lowest threshold of a budget, and an assessment with that of each team.
+
+    A threshold that is better for the metric may be higher than the budget asks for.
+    """
+    periods = apart.periods
+    if periods is None:
+        msg = f"{budget.label} needs the {budget.per} of each row: give {budget.per}="
+        raise ValueError(msg)
+    kept = budget.kept(scores, periods, guarantee.confidence)
+    least = kept.lowest if budget.by is None else -np.inf
+    counted, weighted = curves
+    base = guarantee.threshold(metric, counted, (), weighted, least)
+    kept = kept.at_least(base).counted(scores, periods)
+    above = scores - kept.of_rows(periods.team, len(scores))
+    curve = curve_maker(apart.positive, apart.weight)(above)
+    index = int(np.count_nonzero(curve.levels > 0))
+    assessment = assess_guaranteed(metric, guarantee, curve, index, sizes_of(apart))
+    assessment = assessment._replace(guarantee=str(kept), budget=kept.moved(kept.lowest))
+    return kept.lowest, assessment
 
 
 def refuse_groups(groups: Any, confidence: float | None) -> None:

@@ -399,6 +399,8 @@ def _guaranteed(
             weight=rows.weight[rest],
             fold=rows.fold[rest] - _GRID_PARTS,
             copies=None if rows.copies is None else rows.copies[rest],
+            costs=None if rows.costs is None else rows.costs.take(rest),
+            counted=None if rows.counted is None else rows.counted[rest],
         )
         scores = scores[rest]
     threshold, assessment = threshold_from_rows(metric, guarantee, rows, scores, grid)

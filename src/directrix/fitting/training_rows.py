@@ -16,6 +16,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.validation import _check_sample_weight
 
 from directrix.frontier.compare import first_rows_per_class, rescaled_weights
+from directrix.models.money import CostOfRows
 from directrix.rows.keys import (
     copy_keys,
     copy_numbers,
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from directrix._typing import AnyArray, FloatArray, IntArray
+    from directrix.metrics.at_threshold import Cost
+    from directrix.metrics.budget import Periods
+    from directrix.models.money import RowCosts
     from directrix.moments import Moments
 
 # ── Sample weights and class weights ──────────────────────────────────────────────────────────────
@@ -409,7 +413,9 @@ class TrainingRows(NamedTuple):
 
     ``fold`` is None if rows are too few to hold some out. Rows of one ``group`` are dependent, and
     always in one fold. ``copies`` are the numbers of rows that each row stands for, if its weight
-    is a frequency.
+    is a frequency. ``costs`` are those of the errors, where they differ between rows: ``weight``
+    may then be the cost of a row's own error, and ``counted`` is its weight as a row. ``periods``
+    are the days of the rows, where a budget of alerts is kept.
     """
 
     X: Any
@@ -418,6 +424,16 @@ class TrainingRows(NamedTuple):
     fold: IntArray | None = None
     group: IntArray | None = None
     copies: IntArray | None = None
+    costs: RowCosts | None = None
+    counted: FloatArray | None = None
+    periods: Periods | None = None
+
+    @property
+    def unpriced(self) -> TrainingRows:
+        """The rows with the weights of rows, not of the costs of their errors."""
+        if self.counted is None:
+            return self
+        return self._replace(weight=self.counted, costs=None, counted=None)
 
     @property
     def name(self) -> str:
@@ -442,6 +458,7 @@ class KeyedRows:
 
     ``X`` of shape (m, d) is as given, without rows of weight zero. ``index`` is the row of each
     entry. ``factor`` is the class weight of each row. ``fold`` has the folds given by the user.
+    ``costs`` are those of the errors, ``periods`` the days of rows, where a budget is kept.
     """
 
     X: Any
@@ -453,6 +470,8 @@ class KeyedRows:
     factor: FloatArray
     fold: IntArray | None = None
     group: IntArray | None = None
+    costs: RowCosts | None = None
+    periods: Periods | None = None
 
     @classmethod
     def of(
@@ -490,6 +509,15 @@ class KeyedRows:
         weight = weights_by_class(class_weight, classes, code, self.weight)
         return replace(self, factor=weight / self.weight)
 
+    def priced(self, cost: Cost, costs: RowCosts, label: Any) -> tuple[KeyedRows, CostOfRows]:
+        """Return the rows with the costs of their errors, and the metric of training.
+
+        ``costs``: of the rows of weight above zero. ``label``: the positive class.
+        """
+        weight = self.weight * self.factor
+        metric, factor = CostOfRows.of(cost, costs, self.y == label, weight)
+        return replace(self, costs=costs, factor=self.factor * factor), metric
+
     @property
     def weighted_by(self) -> str:
         """What makes rows count differently: sample_weight, class_weight or both; else empty."""
@@ -510,13 +538,16 @@ class KeyedRows:
             self.factor[rows],
             None if self.fold is None else self.fold[rows],
             None if self.group is None else self.group[rows],
+            None if self.costs is None else self.costs.take(rows),
+            None if self.periods is None else self.periods.take(rows),
         )
 
     def all_rows(self, label: Any) -> TrainingRows:
         """Return all rows without copies and folds; `label` is the positive class."""
         copies = np.bincount(self.index, minlength=len(self.y))
         weight = self.weight * self.factor
-        return TrainingRows(self.X, self.y == label, weight, group=self.group, copies=copies)
+        rows = TrainingRows(self.X, self.y == label, weight, group=self.group, copies=copies)
+        return rows if self.costs is None else rows._replace(costs=self.costs, counted=self.weight)
 
     def training_rows(self, label: Any, n_folds: int, most: int | None = None) -> TrainingRows:
         """Return the entries as rows with folds, or only the first of each class.
@@ -537,11 +568,26 @@ class KeyedRows:
             fold = group_folds(group, entry_positive, n_folds)
         else:
             fold = class_folds(self.keys[chosen], entry_positive, n_folds)
-        return TrainingRows(self.X[rows], entry_positive, weight, fold, group)
+        made = TrainingRows(self.X[rows], entry_positive, weight, fold, group)
+        if self.periods is not None:
+            made = made._replace(periods=self.periods.take(rows))
+        if self.costs is None:
+            return made
+        every = self.y[self.index] == label
+        counted = rescaled_weights(every, self.entry_weight, chosen)
+        return made._replace(costs=self.costs.take(rows), counted=counted)
 
     def set_apart(self, label: Any, share: int) -> tuple[KeyedRows, KeyedRows]:
-        """Set one in `share` entries of each class apart; return the others, and these."""
-        fold = class_folds(self.keys, self.y[self.index] == label, share)
+        """Set one in `share` entries of each class apart; return the others, and these.
+
+        Where a budget is kept, one in `share` days is set apart, with all of its rows.
+        """
+        positive = self.y[self.index] == label
+        if self.periods is None:
+            fold = class_folds(self.keys, positive, share)
+        else:
+            day = self.periods.day[self.index]
+            fold = group_folds(checked_groups(day, len(day)), positive, share)
         if fold is None or fold.max() < share - 1:
             msg = (
                 f"guarantee= sets one in {share} of the rows of each class apart: give {share} "

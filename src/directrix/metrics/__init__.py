@@ -10,6 +10,8 @@ from directrix.metrics.base import CurveStack as CurveStack
 from directrix.metrics.base import Metric as Metric
 from directrix.metrics.base import checked as checked
 from directrix.metrics.base import precision_of as precision_of
+from directrix.metrics.budget import Budget as Budget
+from directrix.metrics.budget import KeptBudget as KeptBudget
 from directrix.metrics.limit import Boundary as Boundary
 from directrix.metrics.limit import Limit as Limit
 from directrix.metrics.table import TABLE as TABLE
@@ -44,7 +46,7 @@ if TYPE_CHECKING:  # precise types; at run time the files of the room are discov
 _CLASSES = concrete_classes(sys.modules[__name__], Metric)
 globals().update(_CLASSES)
 _OTHERS = (
-    *("TABLE", "BestThreshold", "Curve", "CurveStack", "Limit", "Metric"),
+    *("TABLE", "BestThreshold", "Budget", "Curve", "CurveStack", "KeptBudget", "Limit", "Metric"),
     *("metric_for", "metric_text", "resolve", "resolve_loss"),
 )
 __all__ = sorted([*_OTHERS, *_CLASSES])  # noqa: PLE0605 - a list of names, sorted

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from directrix.exceptions import CostColumnError
 from directrix.metrics.base import BestThreshold, Metric, checked
 from directrix.risks import CostRisk, MetricRisk
 from directrix.risks.base import slope_differences
@@ -136,41 +137,77 @@ class Cost(_CostMetric):
 
     Parameters
     ----------
-    fp, fn : float
-        Cost of a false positive and of a false negative.
+    fp, fn : float or str
+        Cost of a false positive and of a false negative: a number, or the name of a column with
+        the cost of each row. The column is given to `fit`, `predict` and `score` by its name
+        (``fit(X, y, amount=amounts)``), or is a column of the table.
+    known : bool
+        Whether the columns are known when rows are decided about. If so, each row is decided about
+        by its own costs and its calibrated probability, and the model is trained for these;
+        otherwise the model is trained with the cost of a row's own error as its weight, and one
+        threshold decides. Without an effect if both costs are numbers.
     """
 
-    fp: float
-    fn: float
+    fp: float | str
+    fn: float | str
+    known: bool = field(default=True, repr=False)
     needs_both = False
 
+    def __repr__(self) -> str:
+        known = "" if self.known else ", known=False"
+        return f"Cost(fp={self.fp!r}, fn={self.fn!r}{known})"
+
     def __post_init__(self) -> None:
-        if not (0 <= self.fp < np.inf and 0 <= self.fn < np.inf and self.fp + self.fn > 0):
+        numbers = [cost for cost in (self.fp, self.fn) if not isinstance(cost, str)]
+        valid = all(0 <= cost < np.inf for cost in numbers)
+        if not valid or (len(numbers) == 2 and not sum(numbers)):
             msg = f"costs must be finite, not negative, and not both zero: {self}"
             raise ValueError(msg)
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns that are costs, each once; empty if both costs are numbers."""
+        return tuple(dict.fromkeys(cost for cost in (self.fp, self.fn) if isinstance(cost, str)))
+
+    @property
+    def by_row(self) -> bool:
+        """Whether each row is decided about by its own costs."""
+        return self.known and bool(self.columns)
+
+    @property
     def label(self) -> str:
         """The metric in words."""
-        return f"mean cost of a row (false positive {self.fp:g}, miss {self.fn:g})"
+        fp, fn = (cost if isinstance(cost, str) else f"{cost:g}" for cost in (self.fp, self.fn))
+        return f"mean cost of a row (false positive {fp}, miss {fn})"
 
     def risk(self, n_rows: float | None = None) -> CostRisk:  # noqa: ARG002
-        """Return the metric as a risk of the rates."""
-        return CostRisk(self.fp, self.fn)
+        """Return the metric as a risk of the rates.
+
+        Raises CostColumnError if a cost is a column: rates do not tell which rows are wrong.
+        """
+        return CostRisk(*self._numbers())
 
     @property
     def unit(self) -> float:
-        """The greater of the two costs."""
-        return max(self.fp, self.fn)
+        """The greater of the two costs; one if a cost is a column."""
+        return 1.0 if self.columns else max(self._numbers())
 
     @property
     def cost_ratio(self) -> float | None:
-        """Cost of a miss divided by that of a false positive; None if one of them is zero."""
-        return self.fn / self.fp if self.fp and self.fn else None
+        """Cost of a miss divided by that of a false positive; None if one is zero or a column."""
+        fp, fn = (0.0, 0.0) if self.columns else self._numbers()
+        return fn / fp if fp and fn else None
 
     def break_even(self, prior: float) -> float | None:  # noqa: ARG002
-        """Return fp / (fp + fn), at which both predictions cost the same."""
-        return self.fp / (self.fp + self.fn) if self.fp and self.fn else None
+        """Return fp / (fp + fn), at which both predictions cost the same, if costs are numbers."""
+        fp, fn = (0.0, 0.0) if self.columns else self._numbers()
+        return fp / (fp + fn) if fp and fn else None
+
+    def _numbers(self) -> tuple[float, float]:
+        """Return both costs; raise CostColumnError if one is a column."""
+        if isinstance(self.fp, str) or isinstance(self.fn, str):
+            raise CostColumnError(self.columns[0])
+        return self.fp, self.fn
 
 
 @dataclass(frozen=True)

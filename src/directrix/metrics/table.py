@@ -36,8 +36,12 @@ if TYPE_CHECKING:
 
 def written(metric: Metric) -> str:
     """Return the constructor call of a metric."""
-    names = getattr(metric, "__dataclass_fields__", {})
-    values = {name: _plain(getattr(metric, name)) for name in names}
+    found = getattr(metric, "__dataclass_fields__", {})
+    values = {
+        name: _plain(getattr(metric, name))
+        for name, field in found.items()
+        if field.repr or getattr(metric, name) != field.default  # as the metric prints itself
+    }
     given = ", ".join(f"{name}={value!r}" for name, value in values.items())
     return f"{type(metric).__name__}({given})"
 

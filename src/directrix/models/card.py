@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from directrix.tables import BinCounts
     from directrix.tables.bins import Bins
     from directrix.tables.coding.card_coding import CardCoding
+    from directrix.tables.coding.prior import CellKinds
 
 # ── Scales of points: what a point of a card is worth ─────────────────────────────────────────────
 
@@ -75,7 +76,7 @@ class PointsToDoubleOdds:
 
 @dataclass(frozen=True)
 class IntegerPoints:
-    """Small whole numbers: the lowest bin of every column has none, and more are riskier.
+    """Whole numbers: the lowest bin of every column has none, and more are riskier.
 
     Parameters
     ----------
@@ -83,7 +84,7 @@ class IntegerPoints:
         Points of any bin at most.
     """
 
-    largest: int = 20
+    largest: int = 100
 
     def __post_init__(self) -> None:
         largest: Any = self.largest
@@ -233,33 +234,22 @@ class Card:
     @property
     def n_lines(self) -> int:
         """Number of printed points: one a line of a column, and one a cell of a cross."""
-        columns = (bins.with_missing(p) for bins, p in zip(self.bins, self.columns, strict=True))
-        crosses = (
-            replace(cross, merged=(self._joined(left, rows), self._joined(right, columns)))
-            for cross in self.crosses
-            for (left, right), (rows, columns) in [(cross.columns, cross.merged)]
-        )
-        joined = replace(self, columns=tuple(columns), crosses=tuple(crosses))
-        return joined.count_lines([bins.n_ordered for bins in self.bins])
+        return self.count_lines(self.bins)
 
-    def _joined(self, column: int, by_cell: IntArray) -> IntArray:
-        joined: IntArray = self.bins[column].with_missing(by_cell)
-        return joined
-
-    def count_lines(self, n_ordered: Sequence[int]) -> int:
+    def count_lines(self, kinds: Sequence[Bins | CellKinds]) -> int:
         """Return the number of printed points: one a line of a column, and one a cell of a cross.
 
         Columns and crosses that are printed as zero everywhere have no lines.
 
         Parameters
         ----------
-        n_ordered : sequence of int
-            Number of ordered bins of each column.
+        kinds : sequence
+            Bins of each column, or what its cells are.
         """
         lines = 0
-        for exact, ordered in zip(self.columns, n_ordered, strict=True):
+        for exact, of_column in zip(self.columns, kinds, strict=True):
             points = printed_points(exact)
-            lines += len(line_groups(exact, points, ordered)) if points.any() else 0
+            lines += len(line_groups(of_column, points, exact)) if points.any() else 0
         for cross in self.crosses:
             rows, columns = cross_runs(cross.merged, printed_points(cross.points))
             lines += len(rows) * len(columns)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from directrix._typing import FloatArray, IntArray
     from directrix.tables.bins import Bins
+    from directrix.tables.coding.prior import CellKinds
 
 # ── What several cells of a column have in common, as text ────────────────────────────────────────
 
@@ -113,9 +114,7 @@ def column_rows(
 
     ``exact``: points before they are rounded to be printed, if they are.
     """
-    points = bins.with_missing(points)
-    exact = None if exact is None else bins.with_missing(exact)
-    groups = line_groups(points if exact is None else exact, points, bins.n_ordered)
+    groups = line_groups(bins, points, points if exact is None else exact)
     numbers = np.full((4, len(groups)), np.nan)
     if counts is not None:
         merged = np.stack([counts[:, group].sum(axis=1) for group in groups], axis=1)
@@ -132,11 +131,12 @@ def column_rows(
     ]
 
 
-def line_groups(exact: FloatArray, points: FloatArray, n_ordered: int) -> list[list[int]]:
+def line_groups(kinds: Bins | CellKinds, points: FloatArray, exact: FloatArray) -> list[list[int]]:
     """Return the cells of each printed line of a column; ordered bins and levels come first.
 
-    ``n_ordered``: number of ordered bins, none for levels.
+    ``exact``: points before they are rounded to be printed.
     """
+    n_ordered = kinds.n_ordered
     if n_ordered:
         groups = [[1]]
         for cell in range(2, n_ordered + 1):
@@ -151,7 +151,9 @@ def line_groups(exact: FloatArray, points: FloatArray, n_ordered: int) -> list[l
         groups = list(of_value.values())
     before: list[list[int]] = []
     after: list[list[int]] = []
-    for cell in [0, *range(n_ordered + 1, len(points))] if n_ordered else [0, 1]:
+    others = range(n_ordered + 1, len(points)) if n_ordered else [1]
+    # No row is in the cell of missing values that are joined with a bin.
+    for cell in [*others] if kinds.missing_cell else [0, *others]:
         every = (*groups, *before, *after)
         group = next((group for group in every if exact[group[0]] == exact[cell]), None)
         if group is not None:
@@ -219,7 +221,7 @@ class CrossTable:
 
         `merged` has for each cell of either column its row or column in the points.
         """
-        merged = bins[0].with_missing(merged[0]), bins[1].with_missing(merged[1])
+        merged = _with_joined(bins[0], merged[0]), _with_joined(bins[1], merged[1])
         rows, columns = cross_runs(merged, points)
         cells = tuple(_cells(merged[k], runs) for k, runs in enumerate((rows, columns)))
         labels = tuple(
@@ -246,6 +248,11 @@ def cross_runs(
     """Return runs of neighbouring rows, and of columns, of points that are equal."""
     used = np.unique(merged[0]), np.unique(merged[1])
     return _equal_runs(used[0], points[:, used[1]]), _equal_runs(used[1], points[used[0]].T)
+
+
+def _with_joined(bins: Bins, merged: IntArray) -> IntArray:
+    """Return groups of cells in which missing values are where the bin is that they have joined."""
+    return np.concatenate([merged[[bins.missing_cell]], merged[1:]])
 
 
 def _equal_runs(used: IntArray, points: FloatArray) -> list[list[int]]:

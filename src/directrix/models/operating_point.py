@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.metrics.base import Curve, Metric
+    from directrix.metrics.budget import KeptBudget
+    from directrix.models.money import Money
     from directrix.moments.projection import ScoreMoments
 
 # ── Calibration: probabilities from scores by a sigmoid that increases with the score ─────────────
@@ -398,6 +400,12 @@ class OperatingPoint:
         Limits that are kept on new rows, and with what confidence.
     weighted_by : str, optional
         What the rates are weighted by, such as "sample_weight"; empty if every row counts the same.
+    money : Money, optional
+        What decisions cost and save, where the metric is a cost with columns. The rates are those
+        of rows, whatever they cost.
+    budget : KeptBudget, optional
+        Thresholds that keep a budget of alerts, of scores less the threshold; of the expected
+        saving of rows, where each is decided about by its own costs.
     """
 
     metric: Metric
@@ -409,6 +417,8 @@ class OperatingPoint:
     intervals: Intervals | None = field(default=None, repr=False)
     guarantee: str | None = field(default=None, repr=False)
     weighted_by: str = field(default="", repr=False)
+    money: Money | None = field(default=None, repr=False)
+    budget: KeptBudget | None = field(default=None, repr=False)
 
     @property
     def predicts_one_class(self) -> bool:
@@ -441,7 +451,12 @@ class OperatingPoint:
         return table
 
     def __str__(self) -> str:
-        lines = [f"{self.metric.label}, threshold {self.threshold:.6g}", *text_table(self.table())]
+        by = f"threshold {self.threshold:.6g}"
+        if getattr(self.metric, "by_row", False):
+            by = "decided row by row"
+        lines = [f"{self.metric.label}, {by}", *text_table(self.table())]
+        if self.money is not None:
+            lines.append(str(self.money))
         return "\n".join([*lines, *self.notes])
 
 

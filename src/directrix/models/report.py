@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import stats
 
-from directrix._printing import html_table
+from directrix._printing import html_table, text_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -139,11 +139,62 @@ class CardSize(NamedTuple):
         )
 
 
+class SizeResult(NamedTuple):
+    """A card of one size: its printed lines, and what to expect of it on new rows.
+
+    `gap` is that to the full card, above zero if this card is better; None for the full card.
+    """
+
+    lines: int
+    columns: int
+    crosses: int
+    expected: Estimate
+    gap: Gap | None
+    is_chosen: bool
+
+
+class CardSizes(tuple[SizeResult, ...]):
+    """Sizes that a card is known in, the smallest first; for ``print`` and notebooks."""
+
+    __slots__ = ()
+
+    @property
+    def _texts(self) -> list[tuple[str, ...]]:
+        rows: list[tuple[str, ...]] = []
+        for size in self:
+            value, gap = size.expected, "full card" if size.gap is None else size.gap.numbers
+            ends = "" if np.isnan(value.low) else f" ({value.low:.4f} to {value.high:.4f})"
+            mark = "*" if size.is_chosen else ""
+            numbers = (f"{size.lines}{mark}", str(size.columns), str(size.crosses))
+            rows.append((*numbers, f"{value.value:.4f}{ends}", gap))
+        return rows
+
+    def __str__(self) -> str:
+        lines = text_table([_SIZE_HEADINGS, *self._texts], left=(3, 4))
+        return "\n".join([*lines, "* this card"])
+
+    def _repr_html_(self) -> str:
+        return html_table(_SIZE_HEADINGS, self._texts)
+
+    def to_frame(self) -> Any:
+        """Return the sizes as a pandas data frame; gaps of the full card are missing."""
+        import pandas as pd
+
+        none = Gap(float("nan"), float("nan"), float("nan"))
+        rows = [
+            (*size[:3], *size.expected, *(none if size.gap is None else size.gap), size.is_chosen)
+            for size in self
+        ]
+        names = ("lines", "columns", "crosses", "expected", "low", "high")
+        return pd.DataFrame(rows, columns=[*names, "gap", "gap_low", "gap_high", "is_chosen"])
+
+
 # ── DirectReport: the candidates that were tried, which was chosen and why ────────────────────────
 
 #: What the best choice is compared with, unless a report says otherwise.
 BASELINE = "logistic regression"
 _SHOWN = 10
+_SIZE_HEADINGS = ("lines", "columns", "crosses", "expected on new rows", "gap to the full card")
 #: What a report calls a model without bins.
 UNBINNED_BASELINE = "logistic regression without bins"
 _UNROUNDED = "the card before it was rounded"

@@ -151,6 +151,8 @@ def check_promises(
     ``scores`` are labelled, and in favour of the positive label. Rows with scores above
     ``threshold`` are predicted positive.
     """
+    if point is not None and getattr(point.metric, "by_row", False):
+        point = None  # its rates are those of decisions by the costs of each row
     negative, positive = scores.weight.tolist()
     n_negative, n_positive = effective_rows(scores)
     false_alarms, hits = scores.weight_above(threshold).tolist()

@@ -301,10 +301,6 @@ class NumberBins:
         cells[np.isnan(values)] = self.missing_cell
         return cells
 
-    def with_missing(self, by_cell: AnyArray) -> AnyArray:
-        """Return numbers by cell, that of cell 0 replaced by that of the bin it has joined."""
-        return _with_missing_first(by_cell, self.missing_cell)
-
     def cell_of(self, value: Any) -> int | None:
         """Return the cell of a value, or of a bin by its name; None if there is none."""
         if isinstance(value, str) and value in self._names[1:]:
@@ -473,10 +469,6 @@ class LevelBins:
         """
         return _with_missing(self._names, self.missing_cell)
 
-    def with_missing(self, by_cell: AnyArray) -> AnyArray:
-        """Return numbers by cell, that of cell 0 replaced by that of the bin it has joined."""
-        return _with_missing_first(by_cell, self.missing_cell)
-
     def cell_of(self, value: Any) -> int | None:
         """Return the cell of a level, or of a bin by its name; None if there is none."""
         level = text_of(value, self.name)
@@ -534,10 +526,6 @@ def number_of(value: Any, kind: str) -> float:
         return number_of_boolean(value)
     is_time = isinstance(value, timedelta | time | np.timedelta64)
     return (days_of(value) if is_time else float(value)) + 0.0
-
-
-def _with_missing_first(by_cell: AnyArray, cell: int) -> AnyArray:
-    return by_cell if not cell else np.concatenate([by_cell[[cell]], by_cell[1:]])
 
 
 def _with_missing(names: tuple[str, ...], cell: int) -> tuple[str, ...]:

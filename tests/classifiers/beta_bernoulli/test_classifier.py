@@ -56,6 +56,16 @@ def test_a_line_knows_the_scales_of_its_features_and_an_expansion_has_none():
     assert not hasattr(expansion, "feature_scales_")
 
 
+def test_held_out_losses_are_means_over_the_rows_of_all_folds():
+    X, y = rows(share=0.3)
+    model = BetaBernoulliClassifier(alpha=(1.0, 1e9), plateaus=(0.0, 1.0)).fit(X, y)
+    # With such a ridge every row has the same probability, the share of positives or one half.
+    share = y.mean()
+    entropy = -share * np.log(share) - (1.0 - share) * np.log(1.0 - share)
+    assert 0.98 * entropy < model.held_out_[1e9] < 1.05 * np.log(2.0)
+    assert 0.3 * entropy < model.held_out_[1.0] < entropy
+
+
 class TestLinear:
     @pytest.mark.parametrize("alpha", [0.1, 1.0, 10.0])
     def test_without_plateaus_it_is_logistic_regression(self, alpha):

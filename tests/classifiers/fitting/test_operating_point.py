@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import binomtest, norm
 from sklearn.metrics import confusion_matrix
 
-from directrix.fitting.choice import _no_better
+from directrix.fitting.choice import _no_better, limit_by_order
 from directrix.fitting.finalize import fit_threshold, warn_about_one_class
 from directrix.fitting.training_rows import TrainingRows
 from directrix.metrics import (
@@ -342,3 +342,11 @@ def test_average_precision_rises_with_the_area_as_over_samples():
         slopes.append(slope_on_area(AveragePrecision(), curve, EffectiveCounts(150.0, 350.0)))
     # Three standard errors of the slope of 300 samples.
     assert np.mean(slopes) == pytest.approx(np.polyfit(areas, values, 1)[0], abs=0.15)
+
+
+def test_one_negative_too_few_for_a_limit_is_warned_of():
+    """k + 1 of n + 1 at most 1 %: with none above, 99 negatives are enough."""
+    limit = RecallAtFPR(0.01).limit
+    with pytest.warns(UserWarning, match="needs 99 negatives .*, and there are 98"):
+        limit_by_order(limit, EffectiveCounts(50.0, 98.0))
+    assert limit_by_order(limit, EffectiveCounts(50.0, 99.0)) == pytest.approx(0.0, abs=1e-6)

@@ -144,3 +144,21 @@ def test_a_step_is_that_of_the_notes():
             b - first / np.sqrt(t) * slope,
         )
     np.testing.assert_allclose(seen[0], np.append(a, b), rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("holder", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_the_first_step_of_a_line_is_safe_for_its_longest_row(holder):
+    X, y = np.array([[1.0, 0.0], [3.0, -4.0]]), np.array([True, False])
+    objective = DataObjective(holder(X), y, np.ones(2), Logistic(), 0.5)
+    seen = []
+    linear_sgd(
+        objective, np.random.default_rng(0), passes=1, callback=lambda coef, _: seen.append(coef)
+    )
+    # 1 / (ridge + steepness (1 + |x|^2)): the logistic slope changes by a quarter at most.
+    first, coef = 1.0 / (0.5 + 0.25 * (1.0 + 25.0)), np.zeros(3)
+    for t, i in enumerate(np.random.default_rng(0).choice(2, size=2, p=[0.5, 0.5]), start=1):
+        slope, size = row_slope(float(coef[:2] @ X[i] + coef[2]), bool(y[i]), Logistic()), first
+        size /= np.sqrt(t)
+        coef[:2] *= 1.0 - size * 0.5
+        coef -= size * slope * np.append(X[i], 1.0)
+    np.testing.assert_allclose(seen[0], coef, rtol=1e-12)

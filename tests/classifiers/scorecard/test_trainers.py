@@ -83,3 +83,10 @@ def test_scores_that_are_all_equal_have_the_rate_of_the_rows():
     _, rows = coded()
     chance = CountTrainer(rows).probability(np.ones(N), None)
     np.testing.assert_allclose(chance, np.average(rows.positive, weights=rows.weight), atol=1e-3)
+
+
+def test_columns_of_a_wide_table_have_fewer_directions():
+    limit = RowTrainer.most_features
+    assert [RowTrainer.rank_of(n) for n in (0, 1, 20)] == [RowTrainer.rank] * 3
+    assert RowTrainer.rank_of(limit // 10) == 10
+    assert RowTrainer.rank_of(limit) == 2

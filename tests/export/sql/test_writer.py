@@ -6,7 +6,7 @@ import pytest
 duckdb = pytest.importorskip("duckdb")
 
 from directrix.classifiers.scoring import ScoringFormula, Sigmoid  # noqa: E402
-from directrix.export.sql_writer import SqlWriter, sum_sql  # noqa: E402
+from directrix.export.sql_writer import SqlWriter, _level_number, sum_sql  # noqa: E402
 from directrix.models.card import Card  # noqa: E402
 from directrix.tables import NumberBins  # noqa: E402
 
@@ -58,3 +58,9 @@ def test_all_terms_are_added_once_in_their_order_and_no_bracket_holds_many(n):
         end = flat.index(")", start)
         assert flat.count("+", start, end) < 50
         flat = f"{flat[:start]}s{flat[end + 1 :]}"
+
+
+def test_a_level_is_a_number_only_if_the_number_has_its_text():
+    assert [_level_number(level) for level in ("2", "-0.5")] == [2.0, -0.5]
+    for level in ("007", "2.0", "inf", "nan", "two", ""):
+        assert _level_number(level) is None

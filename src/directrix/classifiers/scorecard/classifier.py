@@ -32,6 +32,11 @@ if TYPE_CHECKING:
 _LEARN_FROM = ("rows", "counts")
 
 
+def _by_lines(fit: Fitted) -> tuple[bool, int]:
+    """Return the order of the sizes of a card: the full card is last."""
+    return fit.report.size is None, fit.card.n_lines if fit.card else 0
+
+
 class ScorecardClassifier(CardModel):
     r"""A scorecard trained for the metric that is reported, from a table as it is.
 
@@ -64,6 +69,13 @@ class ScorecardClassifier(CardModel):
         nothing but counts of bins, and mostly a little behind.
     cv : int, splitter or splits
         Folds of held-out rows, as in `DirectClassifier`.
+    max_lines : int, "auto" or None
+        Largest number of lines of the printed card: one for each bin with points of its own, or
+        cell of a cross. The full card is learned first; then bins, levels, missing values, and rows
+        and columns of crosses are merged where it matters least, and the points are fitted to the
+        probabilities of the full card. "auto" takes the smallest card that is as good on held-out
+        rows within the standard error, of at most 100 lines. None keeps the full card. All that is
+        reported is of the card that is printed; `sizes` shows others, and `compact` returns them.
     max_crosses : int, optional
         Largest number of pairs of columns with points of their own; 0 for an additive card. By
         default as many as held-out rows ask for.
@@ -72,7 +84,7 @@ class ScorecardClassifier(CardModel):
         miss. By default all columns have points.
     points : "pdo", "integer", PointsToDoubleOdds or IntegerPoints, optional
         What a point is worth. "pdo": so many points double the odds, as banks use. "integer": small
-        whole numbers, searched on the exact metric. By default points are those of the trained
+        whole numbers, from 0 to 100. By default points are those of the trained
         line. See `directrix.classifiers.PointsToDoubleOdds` and ``IntegerPoints``.
     monotone : dict, optional
         Directions that points keep: from names or positions of columns to "increasing",
@@ -349,5 +361,7 @@ class ScorecardClassifier(CardModel):
 
     def _set_models(self, fits: Sequence[Fitted]) -> None:
         """Store cards, one for each score."""
-        self._fits = tuple(fits)
+        self._sizes = tuple(
+            tuple(sorted((*fit.sizes, fit._replace(sizes=())), key=_by_lines)) for fit in fits
+        )
         self._set_cards([fit.card for fit in fits if fit.card], [fit.fitted for fit in fits])

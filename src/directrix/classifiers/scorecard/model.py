@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,12 +14,13 @@ from directrix.classifiers.labels import positive_label
 from directrix.classifiers.metric_classifier import MetricClassifier
 from directrix.classifiers.scoring import ScoringFormula
 from directrix.classifiers.state import ModelMetadata, StateArrays, require
-from directrix.exceptions import StateError
+from directrix.exceptions import CardSizeError, StateError
 from directrix.exceptions.files import BinnerFileError
 from directrix.files.layout import is_count
 from directrix.fitting.training_rows import TRAINING_ROWS
 from directrix.models.card import Card, Cross
 from directrix.models.reasons import Reasons, card_for_label, find_reasons
+from directrix.models.report import CardSizes, SizeResult
 from directrix.models.risk_bands import HeldOutPoints
 from directrix.rows.rows import refuse_lazy
 from directrix.tables import Binner
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.classifiers.state import ModelMetadata, ModelState
     from directrix.fitting.finalize import FittedLine
+    from directrix.fitting.fit_rows import Fitted
     from directrix.models.card import Card
     from directrix.models.operating_point import Calibration, OperatingPoint
     from directrix.models.report import DirectReport, Gap
@@ -246,6 +249,7 @@ class CardModel(MetricClassifier):
 
     cards_: tuple[Card, ...]
     binner_: Any
+    _sizes: tuple[tuple[Fitted, ...], ...]
 
     @property
     def card_(self) -> Card:
@@ -326,6 +330,72 @@ class CardModel(MetricClassifier):
         classes = self.classes_.tolist()
         card, toward = card_for_label(self.cards_, classes, label, self.positive_)
         return find_reasons(card, self.binner_, cells, k, reference, texts, toward=toward)
+
+    def sizes(self, label: Any = None) -> CardSizes:
+        """Return the sizes that the card is known in, with what to expect of each on new rows.
+
+        Held-out rows are scored by compressed cards of the folds, so that expected values,
+        intervals and gaps are those of the card of each size.
+
+        Parameters
+        ----------
+        label : optional
+            Class of the card; needed for more than two classes.
+        """
+        check_is_fitted(self)
+        classes = self.classes_.tolist()
+        if len(classes) > 2 and label not in classes:
+            shown = ", ".join(map(repr, classes))
+            msg = f"label must be the class of a card, one of {shown}, not {label!r}"
+            raise ValueError(msg)
+        index = 0 if len(classes) == 2 else classes.index(label)
+        return CardSizes(
+            SizeResult(
+                fit.card.n_lines,
+                sum(bool(np.ptp(points)) for points in fit.card.columns),
+                len(fit.card.crosses),
+                fit.report.expected,
+                None if fit.report.size is None else fit.report.size.gap,
+                fit.report.size == self.reports_[index].size,
+            )
+            for fit in self._known_sizes[index]
+            if fit.card is not None
+        )
+
+    def compact(self, max_lines: int | None) -> Self:
+        """Return a classifier with the largest known card of at most so many lines.
+
+        Nothing is fitted again: see `sizes` for the cards that are known. Its operating point,
+        probabilities and report are those of the smaller card.
+
+        Parameters
+        ----------
+        max_lines : int or None
+            None for the full card.
+        """
+        check_is_fitted(self)
+        known = self._known_sizes
+        if not all(len(sizes) > 1 for sizes in known):
+            raise CardSizeError(max_lines, ())
+        chosen = []
+        for sizes in known:
+            lines = [fit.card.n_lines for fit in sizes if fit.card is not None]
+            fitting = [k for k, n in enumerate(lines) if max_lines is None or n <= max_lines]
+            if not fitting:
+                raise CardSizeError(max_lines, lines)
+            chosen.append(sizes[fitting[-1]])
+        made = copy(self)
+        made.set_params(max_lines=max_lines)
+        made._weighted_by = self.operating_points_[0].weighted_by  # noqa: SLF001 - a copy of itself
+        made._set_models(chosen)  # noqa: SLF001 - likewise
+        made.reports_ = made._final_reports(fit.report for fit in chosen)  # noqa: SLF001 - likewise
+        made._sizes = known  # noqa: SLF001 - likewise
+        return made
+
+    @property
+    def _known_sizes(self) -> tuple[tuple[Fitted, ...], ...]:
+        """The fits of each card, the smallest first; none if it was read from a file."""
+        return getattr(self, "_sizes", ((),) * len(self.cards_))
 
     def _set_cards(self, cards: Sequence[Card], fitted: Sequence[FittedLine]) -> None:
         """Store cards of points in favour of the positive class, one for each score."""

@@ -58,19 +58,22 @@ class CellKinds:
     """What the cells of a column are.
 
     ``ordered`` are the ordered bins, none for levels; ``means`` the mean of the column in each, if
-    it is a number.
+    it is a number; ``missing_cell`` the cell of missing values, 0 unless they are joined with a
+    bin.
     """
 
     n_cells: int
     ordered: slice
     means: FloatArray | None = None
+    missing_cell: int = 0
 
     @classmethod
     def of(cls, bins: Any) -> CellKinds:
         """Return what the cells of some bins are."""
         if not bins.n_ordered:
-            return cls(bins.n_cells, slice(1, 1))
-        return cls(bins.n_cells, slice(1, 1 + bins.n_ordered), np.array(bins.means))
+            return cls(bins.n_cells, slice(1, 1), missing_cell=bins.missing_cell)
+        ordered = slice(1, 1 + bins.n_ordered)
+        return cls(bins.n_cells, ordered, np.array(bins.means), bins.missing_cell)
 
     @property
     def n_ordered(self) -> int:
