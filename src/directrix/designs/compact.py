@@ -160,6 +160,8 @@ class CompactFit:
             for scores in (best.scores, *(final.scores for final in finals))
         ]
         comparison = compare(self.metric, curves)
+        terms = [best.selection.criterion.terms(each.whole) for each in curves]
+        comparison = comparison._replace(pooled=np.array([of_metric for of_metric, _ in terms]))
         chosen, rule = self._chosen(best, sizes, comparison, finals)
         if rule is not None:
             selection = _with_sizes(best.selection, rule, comparison, finals, chosen)
@@ -321,12 +323,14 @@ def _with_sizes(
     n_sizes, full = len(rule.errors), selection.chosen
     order = [*range(1, 1 + len(finals)), 0][:n_sizes]
     scores = [selection.scores[:, full] if k == 0 else finals[k - 1].scores for k in order]
-    losses = selection.losses.copy()
-    losses[full] = comparison.losses[0]
+    # By what a size is behind the full card in the metric, it is behind in what chose that card.
+    losses = selection.losses[full] + comparison.losses[order] - comparison.losses[0]
     return replace(
         selection,
         scores=np.column_stack([selection.scores, *scores]),
-        losses=np.append(losses, comparison.losses[order]),
+        criterion=selection.criterion.with_more(n_sizes),
+        losses=np.append(selection.losses, losses),
+        pooled=np.append(selection.pooled, comparison.pooled[order]),
         values=np.append(selection.values, comparison.values[order]),
         chosen=selection.scores.shape[1] + chosen,
         rule=rule,

@@ -33,12 +33,11 @@ from directrix.fitting.finalize import FittedLine
 from directrix.fitting.fit_rows import Compared, gap_to_logistic
 from directrix.fitting.histogram_choice import (
     HistogramChoice,
-    best_values_of,
+    compare_histograms,
     guaranteed_threshold,
     select_from_histograms,
 )
 from directrix.fitting.training_rows import TrainingRows, factors_of, require_all_folds
-from directrix.frontier.compare import Comparison
 from directrix.frontier.recipes import balance_factor
 from directrix.frontier.row_frontier import CorrectedCandidate, RowCandidate
 from directrix.models.report import DirectReport
@@ -394,12 +393,11 @@ class HistogramSelection:
 
     def has_improved(self, n_last: int) -> bool:
         """Return whether one of the last groups is better than all before."""
-        sign = 1.0 if self.metric.greater_is_better else -1.0
         best = [
-            float((sign * best_values_of(self.metric, held_out, self.factors)).max())
+            float(compare_histograms(self.metric, held_out, self.factors).deciding.min())
             for held_out in (tuple(folds[: self.n_folds]) for folds in self.histograms)
         ]
-        return max(best[-n_last:]) > max(best[:-n_last])
+        return min(best[-n_last:]) < min(best[:-n_last])
 
     @property
     def candidates(self) -> list[Any]:
@@ -420,7 +418,10 @@ class HistogramSelection:
     def choose(self) -> HistogramChoice:
         """Return the candidate that is best on held-out rows."""
         held_out = tuple(self.by_fold[: self.n_folds])
-        return select_from_histograms(self.metric, held_out, self.factors, self.trials)
+        complexities = [candidate.complexity for candidate in self.candidates]
+        return select_from_histograms(
+            self.metric, held_out, self.factors, self.trials, complexities
+        )
 
 
 class SampleCandidates(NamedTuple):
@@ -450,7 +451,7 @@ class Preselection(NamedTuple):
     def __call__(self, compared: Compared) -> list[int]:
         """Return the candidates to count, the best first."""
         comparison = compared.comparison
-        losses, best = comparison.losses, comparison.best
+        losses, best = comparison.deciding, comparison.best
         order = np.argsort(losses, kind="stable")
         near = losses - losses[best] <= _STANDARD_ERRORS * comparison.standard_errors(best)
         count = min(max(int(near.sum()), self.fewest), self.most)
@@ -587,8 +588,6 @@ class SourceFit:
             apart = selection.by_fold[-1]
             guaranteed = guaranteed_threshold(metric, self.guarantee, apart, best)
         fitted = best.finalize(metric, candidates[best.index].line, moments, guaranteed)
-        sign = -1.0 if metric.greater_is_better else 1.0
-        no_folds = np.empty((len(candidates), 0))
         simplest = np.flatnonzero([candidate.complexity == 0.0 for candidate in candidates])
         gap = 0.0
         if candidates[best.index].complexity > 0.0:
@@ -597,7 +596,7 @@ class SourceFit:
             metric,
             "all rows, held out",
             candidates,
-            Comparison(best.values, sign * best.values, no_folds),
+            best.comparison,
             best.index,
             best.assessment.estimate,
             gap,
