@@ -11,6 +11,7 @@ from directrix.designs.compression import (
     RIDGE,
     RowCompression,
     Teacher,
+    compression_of_counts,
     whole_points,
 )
 from directrix.designs.merging import merge_path
@@ -158,3 +159,20 @@ def test_whole_points_are_the_best_of_all_for_their_unit():
         changed = [whole + step * np.eye(3)[k] for k in range(3) for step in (1, -1)]
         allowed = [each for each in changed if each.min() >= 0 and each.max() <= 3]
         assert cost(whole) <= min(map(cost, allowed)) + 1e-9
+
+
+@pytest.mark.parametrize("levels", [False, True])
+def test_counts_and_rows_merge_alike(levels):
+    """Where all rows have the same curvature, pair counts are all that the path needs."""
+    teacher, kinds = tiny(4, n=2000, n_cells=(6, 5), levels=levels)
+    card = Card(0.0, tuple(1e-3 * points for points in teacher.card.columns))
+    weight = np.ones(len(teacher.weight))
+    rows = RowCompression(Teacher(card, teacher.cells, card.points(teacher.cells), weight), kinds)
+    starts = np.cumsum([0, 6])
+    X = np.zeros((len(weight), 11))
+    X[np.arange(len(weight))[:, None], starts + teacher.cells] = 1.0
+    counts = compression_of_counts(card, X.T @ X, 0.5, kinds)
+    for size in range(2, 11):
+        ours, theirs = (each.path([size])[size] for each in (rows, counts))
+        assert np.array_equal(ours.of_atom, theirs.of_atom)
+        np.testing.assert_allclose(ours.points, theirs.points, atol=1e-6)
