@@ -99,8 +99,8 @@ def lines(rows: list[Row]) -> list[str]:
         "the 95 % interval that the card gave for as many rows. Width: mean width of the interval "
         "of the rate, in points of per cent; Wilson's interval of the held-out rows of the band "
         f"alone beside it. Tails: cuts at {', '.join(f'{100 * share:g} %' for share in _TAILS)} of "
-        "the held-out rows. How many rows the probabilities of a card are worth was chosen on other "
-        f"splits of the same tables. Measured on commit {commits_of(rows)}."
+        "the held-out rows. How many rows the probabilities of a card are worth was chosen on "
+        f"other splits of the same tables. Measured on commit {commits_of(rows)}."
     )
     text = ["# Bands of total points on new rows", "", about]
     for kind in KINDS:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from directrix.classifiers import OperatingPoint
+from directrix.classifiers import OperatingPoint, OperatingPointClassifier
 from directrix.classifiers.labels import positive_of
 from directrix.cli.reply import format_table
 from directrix.metrics.base import Metric
@@ -20,7 +20,8 @@ _LISTED_COEFFICIENTS = 20
 
 def metric_of_model(model: Any) -> Metric:
     """Return the metric that a model was trained for; the error rate if it has none."""
-    return resolve(getattr(model, "metric", "error"))
+    metric = getattr(model, "metric_", None) or getattr(model, "metric", None)
+    return resolve("error" if metric is None else metric)
 
 
 def feature_names_of(model: Any) -> list[str]:
@@ -55,6 +56,8 @@ def describe_threshold(model: Any, point: OperatingPoint, card: Card | None = No
     """Return the condition under which a row is predicted positive; the intercept implies it."""
     if card is not None:
         return f"points {'>' if card.higher_is_positive else '<'} {card.cutoff:.6g}"
+    if isinstance(model, OperatingPointClassifier):
+        return f"its score > {point.threshold:.6g}"
     turned = len(model.classes_) == 2 and positive_of(model) != model.classes_.tolist()[-1]
     sign = "<" if turned else ">"
     return f"coefficients · features {sign} {point.threshold:.6g}, which is score {sign} 0"
@@ -100,7 +103,7 @@ def describe_model(model: Any) -> str:
         lines += ["", _coefficient_table(model)]
     elif cards:
         lines += [f"\n{_card_table(card)}" for card in cards]
-    else:
+    elif hasattr(model, "support_"):
         lines += ["", f"kernel expansion over {len(model.support_):,} rows"]
     return "\n".join(lines)
 

@@ -210,7 +210,7 @@ def metric_of(estimator: Any, metric: str | Metric | None, default: str) -> Metr
     if metric is None and isinstance(
         last, LinearClassifier
     ):  # elsewhere the word has other meanings
-        metric = getattr(last, "metric", None)
+        metric = getattr(last, "metric_", None) or getattr(last, "metric", None)
     return resolve(default if metric is None else metric)
 
 

@@ -15,12 +15,18 @@ from directrix.classifiers import ScorecardClassifier
 from directrix.classifiers.base import LinearClassifier
 from directrix.classifiers.labels import positive_of, toward_positive
 from directrix.export import save
+from directrix.fitting.held_out_scores import ScoreScale, positive_response, response_method
 from directrix.moments import Moments, ScoreHistogram, Summary
 from directrix.rows.labels import as_labels
 from directrix.tables import BinCounts
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
+    from directrix.tables import Binner
+
+#: The scale of probabilities of other libraries' models.
+_LOG_ODDS = ScoreScale(2.0**-30, 1.0)
+_TWO_CLASSES = "days are summarised for models of two classes"
 
 
 @dataclass(frozen=True)
@@ -32,7 +38,8 @@ class DaySummaries:
     scores : ScoreHistogram
         Scores in favour of the positive label, with labels True and False.
     columns : Moments, BinCounts or None
-        Moments of the features of a linear model, counts of the bins of a card; None for others.
+        Moments of the features of a linear model, counts of the bins of a card or of a binner that
+        was given; else None.
     """
 
     scores: ScoreHistogram
@@ -50,18 +57,32 @@ class DaySummaries:
             yield self.columns
 
 
-def summarize_day(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> DaySummaries:
+def summarize_day(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    sample_weight: Any = None,
+    *,
+    binner: Binner | None = None,
+    table: Any = None,
+) -> DaySummaries:
     """Summarise the rows of a day for a store and for checks.
 
     Parameters
     ----------
     model : fitted classifier of two classes
-        Any of this library, or one of scikit-learn with ``decision_function`` or
-        ``predict_proba``, whose threshold is then 0.5.
+        Any of this library, whose scores are zero at its threshold, or one of another library with
+        ``predict_proba`` or ``decision_function``: its threshold is given to `Monitor.of_store`.
+        For scores alone, an `OperatingPointClassifier` without an estimator.
     X : rows, as the model takes them
     y : array of shape (n,), optional
         Labels, if they are known.
     sample_weight : array of shape (n,), optional
+    binner : Binner, optional
+        Fitted. Its cells are counted, so that columns are watched whatever the model is; by default
+        those of a card, and the moments of the features of a linear model.
+    table : data frame or array, optional
+        Rows that the binner reads, if these are not X.
 
     Examples
     --------
@@ -87,9 +108,11 @@ def summarize_day(model: Any, X: Any, y: Any = None, sample_weight: Any = None) 
     )
     columns: Moments | BinCounts | None = None
     classes = None if y is None else model.classes_
-    if isinstance(model, ScorecardClassifier):
-        columns = BinCounts.of(model.binner_, X, y, sample_weight, classes=classes)
-    elif isinstance(model, LinearClassifier):
+    binner = getattr(model, "binner_", None) if binner is None else binner
+    if binner is not None:
+        rows = X if table is None else table
+        columns = BinCounts.of(binner, rows, y, sample_weight, classes=classes)
+    elif isinstance(model, LinearClassifier) and hasattr(model, "coef_"):
         names = getattr(model, "feature_names_in_", None)
         names = None if names is None else [str(name) for name in names]
         columns = Moments.of(X, y, sample_weight, classes=classes, feature_names=names)
@@ -110,16 +133,59 @@ def _known_labels(model: Any, y: Any) -> AnyArray:
 
 
 def positive_scores(model: Any, X: Any) -> FloatArray:
-    """Return scores in favour of the positive label, above zero where it is predicted."""
-    if hasattr(model, "decision_function"):
-        scores: FloatArray = np.asarray(model.decision_function(X), dtype=np.float64)
-    else:
-        scores = np.asarray(model.predict_proba(X), dtype=np.float64)[:, 1] - 0.5
-    if scores.ndim != 1:
-        msg = "days are summarised for models of two classes"
+    """Return scores in favour of the positive label, on a scale that depends on the model alone.
+
+    Those of this library are zero at the threshold. Probabilities of other models are log-odds:
+    days of a rare class then tell small probabilities apart.
+    """
+    if isinstance(model, LinearClassifier):
+        scores = np.asarray(model.decision_function(X), dtype=np.float64)
+        if scores.ndim != 1:
+            raise ValueError(_TWO_CLASSES)
+        turned: FloatArray = toward_positive(model, scores)
+        return turned
+    if len(model.classes_) != 2:
+        raise ValueError(_TWO_CLASSES)
+    method, _ = _response_of(model)
+    scores = positive_response(model, X, method, positive_of(model))
+    return _LOG_ODDS.positions(scores) if method == "predict_proba" else scores
+
+
+def threshold_of(model: Any, threshold: float | None = None) -> float:
+    """Return the score of `positive_scores` above which a model flags a row.
+
+    ``threshold`` is on the scale of a model of another library: a probability, or a value of its
+    ``decision_function``. By default it is that of a ``TunedThresholdClassifierCV`` or a
+    ``FixedThresholdClassifier``, and else 0.5 or 0.
+    """
+    if isinstance(model, LinearClassifier):
+        if threshold is not None:
+            msg = (
+                f"{type(model).__name__} has a threshold of its own: leave threshold= out, or move "
+                "it with model.with_threshold(...)"
+            )
+            raise ValueError(msg)
+        return 0.0
+    method, own = _response_of(model)
+    threshold = own if threshold is None else threshold
+    if method != "predict_proba":
+        return 0.0 if threshold is None else float(threshold)
+    threshold = 0.5 if threshold is None else float(threshold)
+    if not 0 < threshold < 1:
+        msg = (
+            f"the threshold of {type(model).__name__} is one of probabilities, and {threshold!r} "
+            "does not lie between 0 and 1: divide percentages by 100"
+        )
         raise ValueError(msg)
-    turned: FloatArray = toward_positive(model, scores)
-    return turned
+    return float(_LOG_ODDS.positions(threshold))
+
+
+def _response_of(model: Any) -> tuple[str, float | None]:
+    """Return the method that scores rows, and the threshold that a model itself applies to it."""
+    asked = getattr(model, "response_method", "auto")
+    method = response_method(model, asked if isinstance(asked, str) else "auto")
+    own = getattr(model, "best_threshold_", getattr(model, "threshold", None))
+    return method, float(own) if isinstance(own, int | float | np.floating) else None
 
 
 def score_scale(model: Any) -> float:
@@ -133,8 +199,6 @@ def score_scale(model: Any) -> float:
             variance += float(np.var(points))
     elif isinstance(model, LinearClassifier) and hasattr(model, "feature_scales_"):
         variance = float(np.sum((model.coef_[0] * model.feature_scales_) ** 2))
-    elif not hasattr(model, "decision_function"):
-        variance = 0.125**2  # probabilities
     if not (np.isfinite(variance) and variance > 0):
         return 1.0
     return float(2.0 ** np.round(0.5 * np.log2(variance)))

@@ -25,7 +25,7 @@ from directrix.monitoring.day_check import (
     check_promises,
     effects_of_days,
 )
-from directrix.monitoring.day_summaries import DaySummaries, require_scores_of
+from directrix.monitoring.day_summaries import DaySummaries, require_scores_of, threshold_of
 from directrix.monitoring.store import as_day
 from directrix.monitoring.vectors import (
     DayComparison,
@@ -64,7 +64,8 @@ class Monitor:
     operating_point : OperatingPoint, optional
         What the model promised.
     threshold : float
-        Rows with scores above it are alerts; zero for all classifiers of this library.
+        Rows with scores above it are alerts; zero for all classifiers of this library. For others
+        `of_days` and `of_store` take it on the scale of their own scores.
     alarm_rate : float
         Probability of a false alarm of drift on a day.
     days : iterable of DaySummaries
@@ -131,6 +132,7 @@ class Monitor:
         *,
         since: Any = None,
         until: Any = None,
+        threshold: float | None = None,
         alarm_rate: float = ALARM_RATE,
     ) -> Monitor:
         """Take the labelled days of a store as the reference.
@@ -142,22 +144,54 @@ class Monitor:
             With the streams ``scores``, and ``moments`` or ``counts``.
         since, until : date or str, optional
             First and last reference day.
+        threshold : float, optional
+            Of a model of another library, on the scale of its own scores: rows with a probability
+            (or ``decision_function``) above it are alerts. By default that of a model which has
+            one, and else 0.5 (or 0).
         alarm_rate : float
         """
         scores = store.read("scores", since=since, until=until)
-        require_scores_of(model, next(iter(scores.values())))
         stream = next((s for s in ("counts", "moments") if s in store.streams()), None)
         columns = {} if stream is None else store.read(stream, since=since, until=until)
-        positive = positive_of(model)
-        columns = {day: labelled_pair(summary, positive) for day, summary in columns.items()}
-        points = getattr(model, "operating_points_", ())
         days = [DaySummaries(each, columns.get(day)) for day, each in scores.items()]
+        return cls.of_days(model, days, threshold=threshold, alarm_rate=alarm_rate)
+
+    @classmethod
+    def of_days(
+        cls,
+        model: Any,
+        days: Iterable[DaySummaries],
+        *,
+        threshold: float | None = None,
+        alarm_rate: float = ALARM_RATE,
+    ) -> Monitor:
+        """Take labelled days as the reference, at the threshold of the model.
+
+        Parameters
+        ----------
+        model : fitted classifier
+        days : iterable of DaySummaries
+            From `summarize_day`, with labels.
+        threshold, alarm_rate : as in `of_store`
+        """
+        listed = list(days)
+        if not listed:
+            msg = "there are no reference days"
+            raise ValueError(msg)
+        require_scores_of(model, listed[0].scores)
+        positive = positive_of(model)
+        paired = [
+            None if day.columns is None else labelled_pair(day.columns, positive) for day in listed
+        ]
+        columns: list[Any] = [each for each in paired if each is not None]
+        points = getattr(model, "operating_points_", ())
         return cls(
-            tree_sum(list(scores.values())),
-            tree_sum(list(columns.values())) if columns else None,
+            tree_sum([day.scores for day in listed]),
+            tree_sum(columns) if columns else None,
             operating_point=points[0] if points else None,
+            threshold=threshold_of(model, threshold),
             alarm_rate=alarm_rate,
-            days=days,
+            days=[DaySummaries(d.scores, each) for d, each in zip(listed, paired, strict=True)],
         )
 
     def check_days(

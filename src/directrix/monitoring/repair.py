@@ -11,7 +11,12 @@ import numpy as np
 from sklearn.base import clone
 
 from directrix._printing import text_table
-from directrix.classifiers import MomentClassifier, OperatingPoint, ScorecardClassifier
+from directrix.classifiers import (
+    MomentClassifier,
+    OperatingPoint,
+    OperatingPointClassifier,
+    ScorecardClassifier,
+)
 from directrix.classifiers.evaluation import BEST_CUTOFF
 from directrix.classifiers.labels import positive_of
 from directrix.classifiers.threshold_classifier import ThresholdClassifier
@@ -108,9 +113,12 @@ def retune(
         By default the one that the model was trained for.
     """
     if not isinstance(model, ThresholdClassifier):
-        msg = f"{type(model).__name__} has no threshold that could be moved"
+        msg = (
+            f"{type(model).__name__} has no threshold that could be moved: give it one, with "
+            "OperatingPointClassifier(FrozenEstimator(model), metric).fit(X, y)"
+        )
         raise TypeError(msg)
-    chosen = resolve(model.metric if metric is None else metric)
+    chosen = model.operating_point_.metric if metric is None else resolve(metric)
     given: Any = scores
     if not isinstance(given, ScoreHistogram | Mapping):
         msg = (
@@ -356,6 +364,9 @@ def refit(model: Any, summary: Moments | BinCounts) -> Refit:
     summary : Moments or BinCounts
         Labelled; from a `SummaryStore`: ``store.decayed("moments", half_life=30)``.
     """
+    if isinstance(model, OperatingPointClassifier):
+        msg = "a summary does not fit an estimator again: fit it to rows, and its threshold too"
+        raise TypeError(msg)
     labelled = labelled_pair(summary, positive_of(model))
     if isinstance(model, ScorecardClassifier):
         if not isinstance(summary, BinCounts):

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from monitored_days import NAMES, Days
 
-from directrix import MomentClassifier, ScorecardClassifier
+from directrix import MomentClassifier, OperatingPointClassifier, ScorecardClassifier
 from directrix.export import save
 from directrix.monitoring import SummaryStore
 
@@ -122,3 +122,26 @@ def test_rows_without_labels_have_their_weights(call):
     frame.assign(w=np.where(np.arange(len(frame)) < 500, 0.0, 2.0)).to_parquet("1.parquet")
     assert collect(call, 1, "--weight", "w").code == 0
     assert SummaryStore("store").get("2026-01-01", "unlabelled-scores").weight.tolist() == [2000.0]
+
+
+def test_scores_of_any_model_are_collected_and_watched(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+
+    def day(n):
+        y = rng.random(n) < 0.1
+        return pd.DataFrame({"score": 100 * rng.beta(1 + 3 * y, 4), "fraud": y.astype(int)})
+
+    rows = day(3000)
+    model = OperatingPointClassifier(None, "recall@fpr=0.05").fit(rows["score"], rows["fraud"])
+    save(model, "m.dx")
+    for k in range(1, 4):
+        day(1500).to_parquet(f"{k}.parquet")
+        if k < 3:
+            assert collect(call, k, "-t", "fraud", "--features", "score").code == 0
+    watch = ("watch", "m.dx", "3.parquet", "-r", "store", "--day", "2026-01-03")
+    result = call(*watch, "--features", "score", "-t", "fraud", "--json")
+    alerts = (pd.read_parquet("3.parquet")["score"] > model.operating_point_.threshold).sum()
+    assert json.loads(result.out)["alerts"]["observed"] == alerts
+    shown = call("show", "m.dx")
+    assert f"positive if its score > {model.operating_point_.threshold:.6g}" in shown.out
