@@ -114,7 +114,7 @@ def boosted(train: Rows, test: Rows, **options: int) -> tuple[FloatArray, float]
                 frame[name] = pd.Categorical(texts, categories=levels)
         settings = {"objective": "binary", "metric": "auc", "verbose": -1, "num_threads": 1}
         data = lightgbm.Dataset(X, train.y)
-        areas = lightgbm.cv(
+        areas: dict[str, Any] = lightgbm.cv(
             settings | options,
             data,
             2000,
