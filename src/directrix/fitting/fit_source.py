@@ -55,7 +55,6 @@ if TYPE_CHECKING:
     from directrix.metrics.base import Metric
     from directrix.moments import Moments
     from directrix.moments.score_histogram import LineHistograms
-    from directrix.rows.keys import RowSample
     from directrix.tables.coding.card_coding import CardCoding
 
 # ── SourcePasses: passes over rows that live elsewhere, which must find the same rows ─────────────
@@ -527,11 +526,8 @@ class SourceFit:
 
         ``surveyed`` has a sample. The positive one of ``classes`` is last.
         """
-        label, totals, sample = classes[-1], surveyed.totals, surveyed.sample
-        assert sample is not None  # noqa: S101 - a survey with a sample has one
-        weights = totals.weights(label, without_folds=(self.apart,))
-        factors = factors_of(self.class_weight, classes, weights)
-        rows = self._sampled_rows(sample, label, weights * factors)
+        label, totals = classes[-1], surveyed.totals
+        rows, factors = self.sampled_rows(surveyed, classes)
         sampled = design.sample_candidates(self.metric, rows)
         kept = [sampled.compared.candidates[k] for k in design.preselection(sampled.compared)]
         group = CandidateGroup(kept, sampled.codings, sampled.units)
@@ -539,7 +535,7 @@ class SourceFit:
         selection.skipped = sampled.compared.skipped
         if sampled.trials is not None:
             n_rows = sum(totals.counts(without_fold=self.apart).values())
-            selection.trials = replace(sampled.trials, share=len(sample) / n_rows)
+            selection.trials = replace(sampled.trials, share=len(rows.positive) / n_rows)
         corrections = Corrections(self.n_folds, partial(totals.weights, label), factors, self.apart)
         corrected, waiting = corrections.start(kept) if self.refine else [], [group]
         counted = design.counted
@@ -567,15 +563,23 @@ class SourceFit:
         weights = negative, positive
         return HistogramSelection(self.metric, self.passes, features, label, weights, self.n_folds)
 
-    def _sampled_rows(
-        self, sample: RowSample, label: Any, class_weights: FloatArray
-    ) -> TrainingRows:
-        """Return sampled rows with weights that give each class the weight of all its rows."""
+    def sampled_rows(
+        self, surveyed: Surveyed, classes: AnyArray
+    ) -> tuple[TrainingRows, FloatArray]:
+        """Return sampled rows, and the class weights of the negatives and of the positives.
+
+        The weights of the rows give each class the weight of all its rows.
+        """
+        label, sample = classes[-1], surveyed.sample
+        assert sample is not None  # noqa: S101 - a survey with a sample has one
+        weights = surveyed.totals.weights(label, without_folds=(self.apart,))
+        factors = factors_of(self.class_weight, classes, weights)
+        class_weights = weights * factors
         positive = sample.y == label
         require_all_folds(sample.fold, positive, self.n_folds)
         total = np.array([sample.weight[~positive].sum(), sample.weight[positive].sum()])
         weight = sample.weight * (class_weights / total)[positive.astype(np.intp)]
-        return TrainingRows(sample.X, positive, weight, sample.fold)
+        return TrainingRows(sample.X, positive, weight, sample.fold), factors
 
     def chosen(self, selection: HistogramSelection, moments: Moments | None = None) -> Chosen:
         """Choose a candidate, and set its threshold.

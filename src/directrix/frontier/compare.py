@@ -278,9 +278,15 @@ def compare_values(
     of_candidates: Sequence[FloatArray],
     complexities: Sequence[float] | None = None,
 ) -> Comparison:
-    """Return the losses of candidates from their `best_values`; near ties become ties."""
+    """Return the losses of candidates from their `best_values`; near ties become ties.
+
+    Candidates after those that have complexities are judged by what is learned from these.
+    """
     exact, of_metric, ranking = np.stack(of_candidates, axis=-1)
-    metric, criterion = criterion.metric, criterion.learned(of_metric, ranking, complexities)
+    n = len(of_candidates) if complexities is None else len(complexities)
+    metric = criterion.metric
+    criterion = criterion.learned(of_metric[:, :n], ranking[:, :n], complexities)
+    criterion = criterion.with_more(len(of_candidates) - n)
     deciding = criterion.joined(of_metric, ranking)
     losses = -exact if metric.greater_is_better else exact
     of_losses, of_deciding = with_folds(losses), with_folds(deciding)

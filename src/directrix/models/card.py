@@ -194,10 +194,10 @@ class Card:
     def of(cls, design: CardCoding, line: FloatArray) -> Card:
         """Multiply out the coefficients of a design, intercept last."""
         blocks = design.coding.block_points(line[:-1])
-        columns = blocks[: len(blocks) - len(design.pairs)]
+        columns = blocks[: len(blocks) - len(design.crosses)]
         crosses = tuple(
-            Cross(pair, (design.merged[pair[0]], design.merged[pair[1]]), points)
-            for pair, points in zip(design.pairs, blocks[len(columns) :], strict=True)
+            Cross(*cross, points)
+            for cross, points in zip(design.crosses, blocks[len(columns) :], strict=True)
         )
         return cls(float(line[-1]), tuple(columns), crosses)
 

@@ -380,6 +380,10 @@ class CardModel(MetricClassifier):
         chosen = []
         for sizes in known:
             lines = [fit.card.n_lines for fit in sizes if fit.card is not None]
+            # The full card is on no scale; on that of the others it may have more lines.
+            lines[-1] = max(
+                [lines[-1], *(fit.report.size.full_lines for fit in sizes if fit.report.size)]
+            )
             fitting = [k for k, n in enumerate(lines) if max_lines is None or n <= max_lines]
             if not fitting:
                 raise CardSizeError(max_lines, lines)
