@@ -36,7 +36,7 @@ from benchmarks.harness.record import (
     select,
 )
 from benchmarks.harness.runner import Part, Study, quiet, timed
-from directrix import DirectClassifier, OperatingPointClassifier, ScorecardClassifier
+from directrix import DirectClassifier, OperatingPointClassifier
 from directrix._typing import AnyArray, FloatArray
 from directrix.metrics import Budget, Cost
 from directrix.models.money import BY_ROW, BY_THRESHOLD, Money, RowCosts, long_tailed_interval
@@ -97,12 +97,15 @@ def best_threshold(probability: FloatArray, y: AnyArray, costs: RowCosts) -> flo
     return float(levels[int(np.argmax(saved))]) - 1e-12
 
 
-def directrix_flags(fit: Callable[[Cost], Any], new: Any, cost: float, fn: FloatArray) -> Flags:
-    """Return the decisions of a classifier for costs that are known, and that are not."""
+def directrix_flags(
+    X: FloatArray, y: AnyArray, fn: FloatArray, new: FloatArray, of_new: RowCosts
+) -> Flags:
+    """Return the decisions for costs that are known in time, and for costs that are not."""
     flags: Flags = {}
     for way, known in ((BY_ROW, True), (BY_THRESHOLD, False)):
-        model, cpu = timed(fit, Cost(fp=cost, fn="loss", known=known))
-        flags[way] = model.predict(new, loss=fn), cpu
+        model = DirectClassifier(Cost(fp=float(of_new.fp[0]), fn="loss", known=known))
+        fitted, cpu = timed(model.fit, X, y, loss=fn)
+        flags[way] = fitted.predict(new, loss=of_new.fn) if known else fitted.predict(new), cpu
     return flags
 
 
@@ -136,29 +139,15 @@ def empulse_flags(
     return flags
 
 
-def _card(metric: Cost) -> Any:
-    """Return a card without crosses, for the time's sake."""
-    return ScorecardClassifier(metric, max_crosses=0)
-
-
 def fold_flags(frame: Any, y: AnyArray, costs: RowCosts, train: AnyArray, test: AnyArray) -> Flags:
     """Return the decisions about the test rows, and the CPU seconds of each method."""
     code = coded()
     X, new = code.fit_transform(frame.iloc[train]), code.transform(frame.iloc[test])
-    given, of_new, fp = costs.take(train), costs.take(test), float(costs.fp[0])
+    given, of_new = costs.take(train), costs.take(test)
     flags: Flags = {"flag none": (np.zeros(len(test), dtype=bool), 0.0)}
     flags["flag all"] = ~flags["flag none"][0], 0.0
-    rows = {
-        "DirectClassifier": (X, new, DirectClassifier),
-        "ScorecardClassifier": (frame.iloc[train], frame.iloc[test], _card),
-    }
-    for name, (learned, tested, kind) in rows.items():
-
-        def fit(metric: Cost, kind: Any = kind, learned: Any = learned) -> Any:
-            return kind(metric).fit(learned, y[train], loss=given.fn)
-
-        for way, found in directrix_flags(fit, tested, fp, of_new.fn).items():
-            flags[f"{name}, {way}"] = found
+    for way, found in directrix_flags(X, y[train], given.fn, new, of_new).items():
+        flags[f"DirectClassifier, {way}"] = found
     logistic = LogisticRegression(C=0.1, max_iter=2000)
     held_out, cpu = timed(
         cross_val_predict, logistic, X, y[train], cv=FOLDS, method="predict_proba"

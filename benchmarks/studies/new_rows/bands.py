@@ -57,7 +57,7 @@ def measured(name: str, seed: int, points: str) -> list[tuple[Any, ...]]:
     totals, y = card.predict_points(rows.X.iloc[new]), rows.y[new]
     made = []
     for kind in KINDS:
-        bands = card.card_.bands(_tails(card.card_.held_out) if kind == "tails" else int(kind))
+        bands = card.card_.bands(tail_cuts(card.card_.held_out) if kind == "tails" else int(kind))
         index = bands.positions(totals)
         count, positive = (np.bincount(index, w, len(bands)) for w in (np.ones(len(y)), y))
         inside = []
@@ -73,7 +73,8 @@ def measured(name: str, seed: int, points: str) -> list[tuple[Any, ...]]:
     return made
 
 
-def _tails(held_out: Any) -> list[float]:
+def tail_cuts(held_out: Any) -> list[float]:
+    """Return points that cut off small shares of the held-out rows."""
     share = np.cumsum(held_out.negatives + held_out.positives)
     index = np.searchsorted(share / share[-1], _TAILS)
     cuts = np.unique(held_out.points[index])

@@ -178,7 +178,7 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
     recall at FPR 5 %: HistGradientBoostingClassifier
     catches 'fraud'
     on held-out rows: cross-fitted in 5 folds
-    on new rows expect 0.8... (0.7... to 0.8...)
+    on new rows expect 0.8 (0.7 to 0.9)
     """
 
     estimator_: Any

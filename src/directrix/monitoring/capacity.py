@@ -86,10 +86,11 @@ class BudgetMove:
         for move in self.teams:
             team = "" if move.team is None else f" for {move.team}"
             by = move.after - move.before
-            change = f"moves by {by:+.4g}" if by else "stays"
+            moves = f"moves by {by:+.4g}" if by else "stays"
+            stayed = f", and {move.alerts_before:.0f} if it stayed" if by else ""
             lines.append(
-                f"on {_WEEKDAYS[self.when.weekday()]}, {self.when}, the threshold{team} {change}: "
-                f"expect {move.alerts_after:.0f} alerts, and {move.alerts_before:.0f} if it stayed"
+                f"on {_WEEKDAYS[self.when.weekday()]}, {self.when}, the threshold{team} {moves}: "
+                f"expect {move.alerts_after:.0f} alerts{stayed}"
             )
         return "\n".join(lines)
 
