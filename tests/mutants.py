@@ -10,6 +10,9 @@ a condition, a minimum or what a function returns. The faults are the same on ev
 per file, and each room has a share in proportion to its lines. Tests are run in the order of their
 distance to the changed file in the graph of imports until one fails; that test must pass without
 the fault. Results are added to a record (csv), from which an interrupted run continues.
+
+A faulty program may write or remove what it should not: do not run this as root, nor where files
+matter that are not in a repository.
 """
 
 import argparse

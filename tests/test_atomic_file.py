@@ -3,7 +3,6 @@ import signal
 import stat
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -173,9 +172,17 @@ def test_a_name_may_be_as_long_as_any(tmp_path):
 
 
 @on_posix
-def test_a_device_is_written_to_and_stays_one():
-    write(Path(os.devnull))
-    assert stat.S_ISCHR(Path(os.devnull).stat().st_mode)
+def test_a_pipe_is_written_to_and_stays_one(tmp_path):
+    """It stands for all that is no file: with a fault, root would replace a device."""
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write(path)
+        assert stat.S_ISFIFO(path.stat().st_mode)
+        assert os.read(reader, 100) == b"new"
+    finally:
+        os.close(reader)
 
 
 def test_an_error_names_the_file_that_was_asked_for(tmp_path):

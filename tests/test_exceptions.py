@@ -26,6 +26,7 @@ from directrix import (
 )
 from directrix.exceptions import (
     CancellationError,
+    CardSizeError,
     CostColumnError,
     DifferentBinsError,
     DirectionWarning,
@@ -313,6 +314,14 @@ ERRORS = [
         ),
     ),
     (
+        CardSizeError(10, [40, 60]),
+        {"max_lines": 10, "known": (40, 60)},
+        (
+            "no card has at most 10 lines: there are some of 40, 60; ask for one of these, or fit "
+            "with max_lines=10"
+        ),
+    ),
+    (
         MissingScoresError("the scores", 2, 7),
         {"source": "the scores", "rows": 2, "first": 7},
         (
@@ -388,6 +397,7 @@ BASES = {
     ColumnNotFoundError: KeyError,
     ColumnKindError: TypeError,
     LevelNotFoundError: ValueError,
+    CardSizeError: ValueError,
     BinNotFoundError: ValueError,
     OwnBinsError: ValueError,
     NotNumericError: TypeError,

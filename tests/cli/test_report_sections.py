@@ -85,7 +85,8 @@ def test_the_report_of_a_card_has_the_card(call, tmp_path):
     assert result.code == 0, result.err
     html = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert re.findall(r"<h2>(.*?)</h2>", html) == [
-        *("Data", "Operating point", "ROC curve", "The card", "Calibration of the probabilities")
+        *("Data", "Operating point", "ROC curve", "The card", "Total points and risk"),
+        "Calibration of the probabilities",
     ]
     assert "A row is predicted &#x27;default&#x27; if points &gt; 0." in html
     assert "home &lt;b&gt;" in html

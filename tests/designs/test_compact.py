@@ -6,6 +6,9 @@ import pytest
 
 from directrix import Binner, ScorecardClassifier
 from directrix.classifiers import IntegerPoints, PointsToDoubleOdds
+from directrix.exceptions import CardSizeError
+from directrix.export import load, save
+from directrix.tables import BinCounts
 
 SCALES = [None, "pdo", IntegerPoints(20), "integer", PointsToDoubleOdds(rounded=False)]
 
@@ -132,3 +135,148 @@ def test_a_frozen_binner_is_kept():
     made.fit(table, late)
     assert max(bins.n_ordered for bins in made.binner_.bins_) <= 8
     assert made.card_.n_lines <= 9
+
+
+def fitted(**params):
+    table, late = loans(1200)
+    return ScorecardClassifier("auc", warn_baseline=False, **params).fit(table, late), table
+
+
+@pytest.mark.parametrize("points", [None, "integer", "pdo"])
+def test_sizes_are_known_and_each_is_a_fitted_classifier(points):
+    made, table = fitted(points=points)
+    sizes = made.sizes()
+    lines = [size.lines for size in sizes]
+    assert lines[:-1] == sorted(lines[:-1])
+    assert [size.gap is None for size in sizes] == [False] * (len(sizes) - 1) + [True]
+    assert [size.lines for size in sizes if size.is_chosen] == [made.card_.n_lines]
+    for size in sizes[:-1]:
+        small = made.compact(size.lines)
+        assert small.card_.n_lines == size.lines
+        assert small.max_lines == size.lines
+        assert small.report_.expected == size.expected
+        assert small.operating_point_.expected.metric == size.expected.value
+        assert len(small.sizes()) == len(sizes)
+        assert np.isfinite(small.decision_function(table)).all()
+    assert made.compact(None).card_.n_lines == lines[-1]
+    assert made.card_.n_lines in lines  # the classifier itself is as before
+
+
+def test_the_full_card_of_a_compact_fit_is_that_without_compression():
+    made, table = fitted()
+    full, _ = fitted(max_lines=None)
+    same = made.compact(None)
+    assert np.array_equal(same.decision_function(table), full.decision_function(table))
+    assert np.array_equal(same.predict_proba(table), full.predict_proba(table))
+    assert same.report_.expected == full.report_.expected
+
+
+def test_smaller_cards_expect_less():
+    sizes = fitted()[0].sizes()
+    assert sizes[0].expected.value < sizes[-1].expected.value
+    assert sizes[0].gap.mean < 0
+
+
+def test_sizes_are_printed_and_a_frame():
+    made, _ = fitted(max_lines=20)
+    sizes = made.sizes()
+    text = str(sizes).splitlines()
+    assert text[0].split()[:3] == ["lines", "columns", "crosses"]
+    assert sum("*" in line for line in text) == 2
+    assert text[-2].endswith("full card")
+    frame = sizes.to_frame()
+    assert frame["lines"].tolist() == [size.lines for size in sizes]
+    assert frame["gap"].isna().tolist() == [size.gap is None for size in sizes]
+    assert "full card" in sizes._repr_html_()
+
+
+def test_a_size_that_is_not_known_is_refused():
+    made, _ = fitted()
+    with pytest.raises(CardSizeError, match="no card has at most 3 lines: there are") as told:
+        made.compact(3)
+    assert told.value.max_lines == 3
+    full, _ = fitted(max_lines=None)
+    with pytest.raises(CardSizeError, match="in one size only"):
+        full.compact(20)
+
+
+def test_every_class_of_several_has_sizes():
+    table, _ = loans()
+    classes = np.array(["a", "b", "c"])[np.arange(len(table)) % 3]
+    classes[table["age"] < 30] = "a"
+    made = ScorecardClassifier("auc", max_lines=12, warn_baseline=False).fit(table, classes)
+    assert all(card.n_lines <= 12 for card in made.cards_)
+    assert made.sizes("b")[-1].gap is None
+    assert all(card.n_lines <= 10 for card in made.compact(10).cards_)
+    with pytest.raises(ValueError, match="label must be the class of a card"):
+        made.sizes()
+
+
+@pytest.mark.parametrize("value", [0, 1, 1.5, True, "few"])
+def test_max_lines_is_checked(value):
+    table, late = loans(100)
+    with pytest.raises(ValueError, match="max_lines must be a whole number, 2 or more"):
+        ScorecardClassifier("auc", max_lines=value).fit(table, late)
+
+
+def test_a_guarantee_holds_for_every_size():
+    table, late = loans(3000)
+    made = ScorecardClassifier(
+        "recall@fpr=0.1", guarantee=0.9, max_lines=15, warn_baseline=False
+    ).fit(table, late)
+    for n_lines in (10, 15, None):
+        assert made.compact(n_lines).operating_point_.guarantee
+
+
+@pytest.mark.parametrize("learn_from", ["rows", "counts"])
+@pytest.mark.parametrize("points", [None, "integer"])
+def test_a_card_of_a_source_is_compact(learn_from, points):
+    table, late = loans(2000)
+    source = table.assign(late=late)
+    made = ScorecardClassifier(
+        "auc", learn_from=learn_from, max_lines=14, points=points, warn_baseline=False
+    ).fit_source(source, target="late", progress=False)
+    assert made.card_.n_lines <= 14
+    assert made.report_.size.lines == made.card_.n_lines
+    new, truth = loans(6000, seed=5)
+    low, high = made.report_.expected[1:]
+    assert low < made.score(new, truth) < high
+    assert made.compact(10).card_.n_lines <= 10
+
+
+@pytest.mark.parametrize("max_lines", ["auto", 6, 15])
+def test_a_card_of_counts_is_compact(max_lines):
+    table, late = loans(2000)
+    counts = BinCounts.of(Binner().fit(table), table, late)
+    made = ScorecardClassifier("auc", max_lines=max_lines).fit_summary(counts)
+    full = ScorecardClassifier("auc", max_lines=None).fit_summary(counts)
+    assert made.card_.n_lines <= (100 if max_lines == "auto" else max_lines)
+    new, truth = loans(6000, seed=5)
+    assert made.score(new, truth) > full.score(new, truth) - (0.1 if max_lines == 6 else 0.02)
+
+
+def test_directions_of_a_card_of_counts_are_kept():
+    table, late = loans(2000)
+    counts = BinCounts.of(Binner().fit(table), table, late)
+    made = ScorecardClassifier("auc", max_lines=12, monotone={"income": "decreasing"})
+    card = made.fit_summary(counts).card_
+    assert (np.diff(card.columns[1][1 : 1 + card.bins[1].n_ordered]) <= 0).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_compact_card_of_noise_expects_no_more_than_chance(seed):
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame({f"x{k}": rng.normal(size=600) for k in range(8)})
+    made = ScorecardClassifier("auc", warn_baseline=False).fit(table, rng.random(600) < 0.3)
+    for size in made.sizes():
+        assert size.expected.low < 0.5
+
+
+def test_a_saved_compact_card_is_the_same(tmp_path):
+    made, table = fitted(max_lines=15)
+    save(made, tmp_path / "card.directrix")
+    read = load(tmp_path / "card.directrix")
+    assert np.array_equal(read.decision_function(table), made.decision_function(table))
+    assert str(read.card_) == str(made.card_)
+    with pytest.raises(CardSizeError):
+        read.compact(10)

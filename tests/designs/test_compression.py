@@ -9,8 +9,9 @@ from scipy.special import expit
 
 from directrix.designs.compression import (
     RIDGE,
-    Compression,
+    RowCompression,
     Teacher,
+    compression_of_counts,
     whole_points,
 )
 from directrix.designs.merging import merge_path
@@ -51,7 +52,7 @@ def distance(teacher, columns):
 @pytest.mark.parametrize("seed", range(6))
 def test_the_first_merge_is_the_best_of_all(seed, levels):
     teacher, kinds = tiny(seed, levels=levels)
-    compression = Compression(teacher, kinds)
+    compression = RowCompression(teacher, kinds)
     of_atom = compression.path([7])[7].of_atom
     merged = [pair for pair in combinations(range(8), 2) if of_atom[pair[0]] == of_atom[pair[1]]]
     assert len(merged) == 1
@@ -81,7 +82,7 @@ def test_the_first_merge_is_the_best_of_all(seed, levels):
 def test_sizes_are_nested_and_have_few_lines(cross):
     teacher, kinds = tiny(1, n=3000, n_cells=(9, 8, 5), cross=cross)
     sizes = [4, 6, 9, 12, 16, 20]
-    compression = Compression(teacher, kinds)
+    compression = RowCompression(teacher, kinds)
     path = merge_path(compression.atoms, compression.curvature, sizes)
     assert sorted(path) == sizes
     finer = None
@@ -97,7 +98,7 @@ def test_sizes_are_nested_and_have_few_lines(cross):
 @pytest.mark.parametrize("cross", [False, True])
 def test_points_are_a_logistic_fit_to_the_probabilities_of_the_teacher(cross):
     teacher, kinds = tiny(2, n=600, n_cells=(6, 5), cross=cross)
-    compression = Compression(teacher, kinds)
+    compression = RowCompression(teacher, kinds)
     made = compression.fitted(compression.path([8])[8])
     number = np.full(compression.atoms.count, -1)
     number[made.groups] = np.arange(len(made.groups))
@@ -130,7 +131,7 @@ def test_directions_are_kept_by_every_size(largest):
     ]
     points = card.columns[1]
     points[1] = points[3] + 0.5
-    compression = Compression(teacher, kinds, rising)
+    compression = RowCompression(teacher, kinds, rising)
     for groups in compression.path(range(2, 15)).values():
         made = compression.compact(groups, largest)
         assert (np.diff(made.columns[0][1:]) >= 0).all()
@@ -158,3 +159,20 @@ def test_whole_points_are_the_best_of_all_for_their_unit():
         changed = [whole + step * np.eye(3)[k] for k in range(3) for step in (1, -1)]
         allowed = [each for each in changed if each.min() >= 0 and each.max() <= 3]
         assert cost(whole) <= min(map(cost, allowed)) + 1e-9
+
+
+@pytest.mark.parametrize("levels", [False, True])
+def test_counts_and_rows_merge_alike(levels):
+    """Where all rows have the same curvature, pair counts are all that the path needs."""
+    teacher, kinds = tiny(4, n=2000, n_cells=(6, 5), levels=levels)
+    card = Card(0.0, tuple(1e-3 * points for points in teacher.card.columns))
+    weight = np.ones(len(teacher.weight))
+    rows = RowCompression(Teacher(card, teacher.cells, card.points(teacher.cells), weight), kinds)
+    starts = np.cumsum([0, 6])
+    X = np.zeros((len(weight), 11))
+    X[np.arange(len(weight))[:, None], starts + teacher.cells] = 1.0
+    counts = compression_of_counts(card, X.T @ X, 0.5, kinds)
+    for size in range(2, 11):
+        ours, theirs = (each.path([size])[size] for each in (rows, counts))
+        assert np.array_equal(ours.of_atom, theirs.of_atom)
+        np.testing.assert_allclose(ours.points, theirs.points, atol=1e-6)

@@ -12,12 +12,13 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from few_cases import examples
 from file_damage import DAMAGE
 from summary_files import put_together, take_apart, without_writers
 
 from directrix.export import ModelFileError, load, save
 
-CASES = int(os.environ.get("DIRECTRIX_FUZZ", "600"))
+CASES = int(os.environ.get("DIRECTRIX_FUZZ", max(400, examples(600))))
 GOLDEN = sorted((Path(__file__).parent / "golden").glob("*.model"))
 
 #: Bounds for one file: CPU seconds, and bytes beyond ten times the file.

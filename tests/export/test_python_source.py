@@ -7,6 +7,7 @@ import pytest
 
 from directrix import MomentClassifier
 from directrix.export import to_python
+from directrix.export.python_source import _PythonArithmetic
 
 
 def module(classifier):
@@ -82,3 +83,12 @@ def test_names_that_look_like_code_stay_names():
 def test_a_kernel_is_refused(fitted):
     with pytest.raises(ValueError, match=r"directrix\.export\.save"):
         to_python(fitted("rbf"))
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("slopes", [(0.5, 0.5), (0.5, 2.0)])
+def test_a_calibration_of_one_slope_is_a_product(slopes):
+    text = _PythonArithmetic().slopes("value", *slopes)
+    for value, slope in ((-3.0, slopes[0]), (4.0, slopes[1])):
+        assert eval(text, {"value": value}) == slope * value  # noqa: S307 - our own expression
+    assert ("if" in text) == (slopes[0] != slopes[1])

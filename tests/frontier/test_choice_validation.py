@@ -13,6 +13,7 @@ from directrix.frontier.choice_validation import (
     repeat_choice,
 )
 from directrix.frontier.compare import LeastLoss, OneStandardError
+from directrix.frontier.criterion import ExactMetric
 from directrix.metrics import AUC, Error, FBeta, GMean, PrecisionAtK, RecallAtFPR
 from directrix.metrics.base import Curve
 
@@ -34,7 +35,7 @@ def test_equals_choosing_again_without_each_part(metric):
     scores, positive = noise(150, 6, gap=1.0)
     weight = np.ones(150)
     curves = PartCurves.of(scores, positive, weight)
-    choice = repeat_choice(curves, metric, metric, np.zeros(6), LeastLoss())
+    choice = repeat_choice(curves, ExactMetric(metric), metric, np.zeros(6), LeastLoss())
     above = np.zeros((4, 150), dtype=bool)
     of_positives, of_negatives = [], []
     for split, part in enumerate(splits_of(positive)):
@@ -114,7 +115,7 @@ def estimates(metric, seeds, **problem):
         curves = PartCurves.of(scores, positive, np.ones(len(positive)))
         values = np.array([metric.best_value(Curve.of(positive, column)) for column in scores.T])
         best = rule(-values if metric.greater_is_better else values)
-        choice = repeat_choice(curves, metric, metric, np.zeros(scores.shape[1]), rule)
+        choice = repeat_choice(curves, ExactMetric(metric), metric, np.zeros(scores.shape[1]), rule)
         if metric.uses_threshold:
             rates = held_out_rates(curves, choice)
             estimate = metric.at_rates(rates.tpr, rates.fpr, positive.mean())
@@ -151,7 +152,7 @@ def test_the_rule_of_the_fit_chooses():
     scores, positive = noise(400, 2, gap=1.0)
     curves = PartCurves.of(scores, positive, np.ones(400))
     rule = OneStandardError(np.array([3.0, 0.0]), np.full((2, 2), 1.0))
-    choice = repeat_choice(curves, Error(), Error(), np.zeros(2), rule)
+    choice = repeat_choice(curves, ExactMetric(Error()), Error(), np.zeros(2), rule)
     assert (choice.candidate == 1).all()
 
 
@@ -159,7 +160,7 @@ def test_the_offset_of_the_losses_counts():
     scores, positive = noise(400, 2, gap=1.0)
     curves = PartCurves.of(scores, positive, np.ones(400))
     for offset, expected in (([1.0, 0.0], 1), ([0.0, 1.0], 0)):
-        choice = repeat_choice(curves, Error(), Error(), np.array(offset), LeastLoss())
+        choice = repeat_choice(curves, ExactMetric(Error()), Error(), np.array(offset), LeastLoss())
         assert (choice.candidate == expected).all()
 
 
@@ -168,7 +169,7 @@ def test_a_part_with_all_rows_of_a_class_stays_in():
     positive[:] = False
     positive[7] = True
     curves = PartCurves.of(scores, positive, np.ones(40))
-    choice = repeat_choice(curves, Error(), Error(), np.zeros(2), LeastLoss())
+    choice = repeat_choice(curves, ExactMetric(Error()), Error(), np.zeros(2), LeastLoss())
     assert 0.0 <= held_out_rates(curves, choice).tpr <= 1.0
 
 

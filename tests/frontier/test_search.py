@@ -107,7 +107,8 @@ def test_two_folds_tell_which_candidates_are_worth_all_folds(n, all_are_fitted, 
     if not all_are_fitted:
         # The best of those tried on two folds is fitted; one that is far behind is not.
         sweep = [c for c in frontier.plan(coarse_sweep()) if c.recipe.key in tried]
-        losses = compare(search.metric, [candidate.trial([0, 1]) for candidate in sweep]).losses
+        curves = [candidate.trial([0, 1]) for candidate in sweep]
+        losses = compare(search.metric, curves, curves[0].criterion(search.metric)).deciding
         assert sweep[int(losses.argmin())].recipe.key in fitted
         assert not {candidate.recipe.key for candidate in sweep} <= fitted
 

@@ -3,7 +3,9 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from directrix.metrics import AUC, BalancedError, PartialAUC
-from directrix.metrics.base import Curve
+from directrix.metrics.base import Curve, CurveStack
+
+COUNTS = ("true_positives", "false_positives")
 
 
 def test_auc_is_that_of_scikit_learn(rows, weight):
@@ -52,3 +54,18 @@ def test_threshold_is_that_of_the_balanced_error(rows, weight):
 def test_refuses_what_is_no_share(value):
     with pytest.raises(ValueError, match="max_fpr must be a share between 0 and 1, not"):
         PartialAUC(value)
+
+
+@pytest.mark.parametrize("metric", [AUC(), PartialAUC(0.3)], ids=str)
+def test_stacked_curves_have_the_areas_and_thresholds_of_each(metric):
+    rng = np.random.default_rng(0)
+    y = np.arange(60) < 20
+    curves = [Curve.of(y, rng.permutation(60) + 15.5 * y) for _ in range(6)]  # half: no ties
+    above = [np.stack([getattr(c, name) for c in curves]).reshape(2, 3, -1) for name in COUNTS]
+    values, indices = metric.best_of_each(CurveStack(*above))
+    assert values.shape == indices.shape == (2, 3)
+    best = [metric.best(curve) for curve in curves]
+    np.testing.assert_allclose(values.ravel(), [each.value for each in best], atol=1e-14)
+    balanced = [curve.tpr - curve.fpr for curve in curves]
+    for number, index in enumerate(indices.ravel()):
+        assert balanced[number][index] == pytest.approx(balanced[number].max(), abs=1e-14)

@@ -14,13 +14,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from few_cases import examples
 from file_damage import DAMAGE
 from summary_files import put_together, take_apart
 
 from directrix import Moments
 from directrix.moments import MomentsFileError
 
-CASES = int(os.environ.get("DIRECTRIX_FUZZ", "2000"))
+CASES = int(os.environ.get("DIRECTRIX_FUZZ", max(400, examples(2000))))
 GOLDEN = sorted((Path(__file__).parent / "golden").glob("*.moments"))
 
 #: Bounds for one file: CPU seconds, and bytes beyond ten times the file.

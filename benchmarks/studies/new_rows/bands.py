@@ -57,7 +57,7 @@ def measured(name: str, seed: int, points: str) -> list[tuple[Any, ...]]:
     totals, y = card.predict_points(rows.X.iloc[new]), rows.y[new]
     made = []
     for kind in KINDS:
-        bands = card.card_.bands(_tails(card.card_.held_out) if kind == "tails" else int(kind))
+        bands = card.card_.bands(tail_cuts(card.card_.held_out) if kind == "tails" else int(kind))
         index = bands.positions(totals)
         count, positive = (np.bincount(index, w, len(bands)) for w in (np.ones(len(y)), y))
         inside = []
@@ -73,7 +73,8 @@ def measured(name: str, seed: int, points: str) -> list[tuple[Any, ...]]:
     return made
 
 
-def _tails(held_out: Any) -> list[float]:
+def tail_cuts(held_out: Any) -> list[float]:
+    """Return points that cut off small shares of the held-out rows."""
     share = np.cumsum(held_out.negatives + held_out.positives)
     index = np.searchsorted(share / share[-1], _TAILS)
     cuts = np.unique(held_out.points[index])
@@ -99,8 +100,8 @@ def lines(rows: list[Row]) -> list[str]:
         "the 95 % interval that the card gave for as many rows. Width: mean width of the interval "
         "of the rate, in points of per cent; Wilson's interval of the held-out rows of the band "
         f"alone beside it. Tails: cuts at {', '.join(f'{100 * share:g} %' for share in _TAILS)} of "
-        "the held-out rows. How many rows the probabilities of a card are worth was chosen on other "
-        f"splits of the same tables. Measured on commit {commits_of(rows)}."
+        "the held-out rows. How many rows the probabilities of a card are worth was chosen on "
+        f"other splits of the same tables. Measured on commit {commits_of(rows)}."
     )
     text = ["# Bands of total points on new rows", "", about]
     for kind in KINDS:

@@ -11,6 +11,7 @@ from directrix.classifiers.scorecard.classifier import ScorecardClassifier
 from directrix.classifiers.smooth import SmoothClassifier
 from directrix.models.card import IntegerPoints, PointsToDoubleOdds
 from directrix.models.operating_point import OperatingPoint
+from directrix.models.risk_bands import RiskBand, RiskBands
 
 __all__ = [
     "BetaBernoulliClassifier",
@@ -22,6 +23,8 @@ __all__ = [
     "OperatingPoint",
     "OperatingPointClassifier",
     "PointsToDoubleOdds",
+    "RiskBand",
+    "RiskBands",
     "ScorecardClassifier",
     "SmoothClassifier",
     "alpha_from_svc",

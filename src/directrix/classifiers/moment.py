@@ -364,7 +364,7 @@ class MomentClassifier(ThresholdClassifier):
         log.stage(f"first pass: {rows}, {len(lines.fold_lines)} folds; {metric.label}")
         folds = passes.histograms(lines.fold_lines, moments.classes[-1])
         chosen = select_from_histograms(metric, folds, factors)
-        report_choice(log, lines, metric, chosen.values, chosen.index)
+        report_choice(log, lines, metric, chosen.comparison.values, chosen.index)
         fitted = chosen.finalize(metric, lines.lines[chosen.index], weighted)
         self._set_fit(lines.frontier(chosen.index), fitted)
         return self

@@ -158,8 +158,9 @@ class ThresholdClassifier(LinearClassifier):
     def _names_at(self, at: Any) -> tuple[str, ...]:
         """Return the columns that decisions may need."""
         names = self._cost_columns(self._metric if at is None else at)
-        budget = self._asked_budget
-        return names if budget is None or budget.by is None else (*names, budget.by)
+        points: tuple[OperatingPoint, ...] = getattr(self, "operating_points_", ())
+        budgets = [point.budget.budget for point in points if point.budget is not None]
+        return (*names, *(budget.by for budget in budgets if budget.by is not None))
 
     def _refuse_unknown(
         self, method: str, columns: Mapping[str, Any], names: Sequence[str]

@@ -371,6 +371,14 @@ def _card(page: Page, data: ReportData) -> None:
         f"{data.labels[1]} among them, and the weight of evidence. The points of a row are summed."
     )
     page.fragment(cards[0].to_html())
+    if cards[0].held_out is not None:
+        page.heading("Total points and risk")
+        page.paragraph(
+            f"The share of {data.labels[1]} in bands of total points, among rows that were held "
+            "out of the fit; predicted is the mean of their probabilities. What to expect of new "
+            "rows is between both, the nearer to what was observed the more rows there are."
+        )
+        page.fragment(cards[0].bands().to_html())
 
 
 def _normality(page: Page, data: ReportData) -> None:

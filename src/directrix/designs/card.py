@@ -304,7 +304,9 @@ class CardCandidates:
     def compared(self, metric: Metric) -> Compared:
         """Compare candidates for a metric."""
         if self.learn_from == "counts":
-            comparison = compare(metric, [candidate.curves for candidate in self._closed])
+            curves = [candidate.curves for candidate in self._closed]
+            complexities = [candidate.complexity for candidate in self._closed]
+            comparison = compare(metric, curves, curves[0].criterion(metric), complexities)
             few = len({candidate.ridge for candidate in self._closed}) < len(_RIDGE_FACTORS)
             return Compared(self._closed, comparison, ["cards of other ridges"] if few else [])
         return self._of_rows.compared(metric)

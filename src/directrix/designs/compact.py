@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from directrix.designs.compression import Compression, Teacher
+from directrix.designs.compression import RowCompression, Teacher
 from directrix.designs.points import (
     finished,
     largest_unit,
@@ -50,12 +50,26 @@ if TYPE_CHECKING:
 #: Lines of the sizes that are kept of every fit, beside that which is asked for.
 SIZES = (10, 15, 20, 30, 40, 60, 80, 100, 150)
 #: Lines of a card of which nobody said how many, at most; and if no rows can be held out.
-_MOST, _CAUTIOUS = 100, 40
-#: A loss of area that nobody misses, and the share of its standard error that is not missed either.
+MOST_LINES, CAUTIOUS_LINES = 100, 40
+#: Losses of area that are not missed: in all, and as a share of its standard error.
 _MARGIN, _SHARE = 1e-3, 0.25
 #: Log-odds of the teacher grow at least so fast with its scores, even if held-out rows show noise.
-_LEAST_SLOPE = 0.1
+LEAST_SLOPE = 0.1
 _LINE = np.array([1.0, 0.0])
+
+
+def sizes_to_make(max_lines: int | str, full_lines: int, *, only_one: bool = False) -> list[int]:
+    """Return the sizes to be made, in increasing order; none if the full card is small enough.
+
+    ``only_one``: whether no size is made but that which is asked for.
+    """
+    if isinstance(max_lines, str):
+        made = {CAUTIOUS_LINES} if only_one else {*SIZES}
+    elif max_lines >= full_lines:
+        return []
+    else:
+        made = {max_lines} if only_one else {*SIZES, max_lines}
+    return sorted(size for size in made if size < full_lines)
 
 
 @dataclass(frozen=True)
@@ -141,12 +155,12 @@ class CompactFit:
         ``unbinned``: how far a model without bins is behind the full card.
         """
         slope, offset = log_odds_line(best.scores, self.seen)
-        to_log_odds = max(slope, _LEAST_SLOPE), offset
+        to_log_odds = max(slope, LEAST_SLOPE), offset
         full_lines = self._lines(self._restated_full(cards[None], to_log_odds))
         sizes = self._sizes(full_lines)
         if not sizes:
             return full_draft()
-        made = self._compressed(cards, sizes, to_log_odds)
+        made = [self._sized(each) for each in self.cards(cards, sizes, to_log_odds).values()]
         lines = Lines(_LINE, [_LINE] * (len(cards) - 1))
         finals = [
             finalize(
@@ -160,6 +174,8 @@ class CompactFit:
             for scores in (best.scores, *(final.scores for final in finals))
         ]
         comparison = compare(self.metric, curves)
+        terms = [best.selection.criterion.terms(each.whole) for each in curves]
+        comparison = comparison._replace(pooled=np.array([of_metric for of_metric, _ in terms]))
         chosen, rule = self._chosen(best, sizes, comparison, finals)
         if rule is not None:
             selection = _with_sizes(best.selection, rule, comparison, finals, chosen)
@@ -193,15 +209,8 @@ class CompactFit:
         return card.count_lines(self.kinds)
 
     def _sizes(self, full_lines: int) -> list[int]:
-        """Return the sizes to be made, in increasing order; none if the card is small enough."""
-        asked = self.max_lines
-        if isinstance(asked, str):
-            made = {*SIZES} if self.seen.fold is not None and not self.used_up() else {_CAUTIOUS}
-        elif asked >= full_lines:
-            return []
-        else:
-            made = {asked} if self.used_up() else {*SIZES, asked}
-        return sorted(size for size in made if size < full_lines)
+        late = self.seen.fold is None or self.used_up()
+        return sizes_to_make(self.max_lines, full_lines, only_one=late)
 
     def _chosen(
         self,
@@ -216,16 +225,13 @@ class CompactFit:
         rows = self.seen
         if rows.fold is None or len(sizes) == 1:
             return 0, None
-        few = [size for size in sizes if size <= _MOST]
+        few = [size for size in sizes if size <= MOST_LINES]
         folds = range(int(rows.fold.max()) + 1)
         scores = [best.scores, *(final.scores for final in finals[: len(few)])]
         full, *areas = (HeldOutArea.of(each, rows, folds) for each in scores)
-        of_full = _SHARE * float(np.sqrt(np.square(full.influence).sum()))
-        first = 0
-        for k, area in enumerate(areas):
-            error = float(np.sqrt(np.square(area.influence - full.influence).sum()))
-            if full.area - area.area > max(min(error, of_full), _MARGIN):
-                first = k + 1
+        allowed = largest_loss_of_area(float(np.sqrt(np.square(full.influence).sum())))
+        worse = [k for k, area in enumerate(areas) if full.area - area.area > allowed]
+        first = 1 + max(worse, default=-1)
         errors = comparison.standard_errors(0)[1 : 1 + len(few)]
         errors = np.maximum(errors, np.median(errors))
         if len(few) == len(sizes):  # the full card is small enough too
@@ -236,12 +242,12 @@ class CompactFit:
         index = rule(losses) - n_candidates
         return (index, None) if index == len(sizes) else (index, rule)
 
-    def _compressed(
+    def cards(
         self,
         cards: Mapping[int | None, Card],
         sizes: Sequence[int],
         to_log_odds: tuple[float, float],
-    ) -> list[_Sized]:
+    ) -> dict[int, dict[int | None, Card]]:
         """Return all sizes of all cards, those of the folds made without their rows.
 
         ``to_log_odds``: from the scores of the card of all rows, slope and offset.
@@ -256,12 +262,12 @@ class CompactFit:
             cells, weight = self.seen.X[kept], self.seen.weight[kept]
             weight = weight / weight.mean()
             teacher = Teacher(in_odds, cells, in_odds.points(cells), weight)
-            compression = Compression(teacher, self.kinds, self.directions)
+            compression = RowCompression(teacher, self.kinds, self.directions)
             for size, groups in compression.path(sizes).items():
                 of_size[size][fold] = self._restated(compression, groups)
-        return [self._sized(by_fold) for by_fold in of_size.values()]
+        return of_size
 
-    def _restated(self, compression: Compression, groups: Groups) -> Card:
+    def _restated(self, compression: RowCompression, groups: Groups) -> Card:
         """Return the card of a size on the scale that is asked for; by default in log-odds."""
         if isinstance(self.scale, IntegerPoints):
             return compression.compact(groups, self.scale.largest)
@@ -297,8 +303,13 @@ class CompactFit:
         """Return the fit of a size."""
         curve = curve_maker(self.seen.positive, self.seen.weight)(final.scores)
         features = partial(points_as_rows, size.card)
-        make = finished if self.scale is not None else _in_scores
+        make = finished if self.scale is not None else in_scores
         return self.of_cells(Draft(final.fitted, report, curve, features, partial(make, size.card)))
+
+
+def largest_loss_of_area(error: float) -> float:
+    """Return how much less area a compact card may have, from the standard error of the full."""
+    return max(_SHARE * error, _MARGIN)
 
 
 def _behind_by(full: Behind | None, size: Gap, losses: FloatArray) -> Gap | None:
@@ -321,19 +332,21 @@ def _with_sizes(
     n_sizes, full = len(rule.errors), selection.chosen
     order = [*range(1, 1 + len(finals)), 0][:n_sizes]
     scores = [selection.scores[:, full] if k == 0 else finals[k - 1].scores for k in order]
-    losses = selection.losses.copy()
-    losses[full] = comparison.losses[0]
+    # By what a size is behind the full card in the metric, it is behind in what chose that card.
+    losses = selection.losses[full] + comparison.losses[order] - comparison.losses[0]
     return replace(
         selection,
         scores=np.column_stack([selection.scores, *scores]),
-        losses=np.append(losses, comparison.losses[order]),
+        criterion=selection.criterion.with_more(n_sizes),
+        losses=np.append(selection.losses, losses),
+        pooled=np.append(selection.pooled, comparison.pooled[order]),
         values=np.append(selection.values, comparison.values[order]),
         chosen=selection.scores.shape[1] + chosen,
         rule=rule,
     )
 
 
-def _in_scores(card: Card, fitted: FittedLine) -> tuple[Card, FittedLine]:
+def in_scores(card: Card, fitted: FittedLine) -> tuple[Card, FittedLine]:
     """Return a card whose points are scores, with the threshold at zero."""
     slope, intercept = fitted.line.tolist()
     made = card.affine(slope, intercept)

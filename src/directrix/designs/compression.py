@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
 
 from directrix.designs.merging import Atoms, Curvature, Grid, Groups, merge_path
 from directrix.models.card import Card, Cross
+from directrix.tables.coding.prior import cell_weights
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
@@ -69,24 +71,26 @@ class Fitted(NamedTuple):
 
 
 class Compression:
-    """Compresses one card; see the module."""
+    """Compresses one card: points of groups are those nearest to the teacher's in its curvature.
+
+    ``weights``: of the rows of each cell, for each column.
+    """
 
     def __init__(
-        self, teacher: Teacher, kinds: Sequence[CellKinds], directions: Sequence[Direction] = ()
+        self,
+        atoms: Atoms,
+        curvature: Curvature,
+        weights: Sequence[FloatArray],
+        kinds: Sequence[CellKinds],
+        directions: Sequence[Direction],
     ) -> None:
-        self.teacher, self.kinds, self.directions = teacher, kinds, directions
-        q = teacher.curvature
-        self.atoms = Atoms.of(teacher.card, kinds, directions, teacher.cells, q)
-        self.rows = self.atoms.of_rows(teacher.cells)
-        self.curvature = Curvature.of_rows(self.rows, self.atoms.count, teacher.log_odds, q)
-        self._chance = expit(teacher.log_odds)
-        self._weights = [
-            np.bincount(column, teacher.weight, of_column.n_cells).astype(np.float64)
-            for column, of_column in zip(teacher.cells.T, kinds, strict=True)
-        ]
-        self._block = np.zeros(self.atoms.count, dtype=np.int64)
-        for block, of_block in enumerate(self.rows):
-            self._block[of_block] = block
+        self.atoms, self.curvature, self.weights = atoms, curvature, weights
+        self.kinds, self.directions = kinds, directions
+        self._block = np.zeros(atoms.count, dtype=np.int64)
+        of_blocks = [*atoms.cells, *(grid.atoms for grid in atoms.grids)]
+        for block, of_block in enumerate(of_blocks):
+            self._block[of_block[of_block >= 0]] = block
+        self._n_blocks = len(of_blocks)
 
     def path(self, sizes: Sequence[int]) -> dict[int, Groups]:
         """Return the groups of each size."""
@@ -107,10 +111,10 @@ class Compression:
                 of_atom[of_atom == of_atom[z]] = of_atom[x]
 
     def _fitted(self, of_atom: IntArray, points: FloatArray) -> Fitted:
-        """Newton's method with the teacher's curvature, which changes little."""
+        """Fit the points of groups, whatever their order."""
         names, number = np.unique(of_atom, return_inverse=True)
         block = self._block[names]
-        used = np.bincount(block, minlength=len(self.rows)) > 1
+        used = np.bincount(block, minlength=self._n_blocks) > 1
         kept = np.flatnonzero(used[block])
         place = np.full(len(names), -1)
         place[kept] = np.arange(len(kept))
@@ -125,40 +129,27 @@ class Compression:
         hessian[size, size] = base.total
         hessian[np.arange(size), np.arange(size)] += RIDGE
         hessian[np.diag_indices(size + 1)] += 1e-9
-        index = number[self.rows[np.flatnonzero(used)]]
-        values = self._newton(index, hessian, np.append(points[names], 0.0))
+        start = np.append(points[names], 0.0)
+        values = self._solved(number, np.flatnonzero(used), hessian, start)
         inner = (
             hessian[:size, :size]
             - np.outer(hessian[:size, size], hessian[size, :size]) / (hessian[size, size])
         )
         return Fitted(of_atom, names, block, values[:size], float(values[size]), inner)
 
-    def _newton(self, index: IntArray, hessian: FloatArray, start: FloatArray) -> FloatArray:
-        """Return points and intercept; ``index`` (blocks, n) has the group of each row."""
-        weight, chance = self.teacher.weight, self._chance
-        size = len(start) - 1
-        factor = cho_factor(hessian)
-        values = start
-        scores = values[index].sum(axis=0)
-        # The intercept first: points may have another zero than the teacher's.
-        values[size] = float(weight @ (self.teacher.log_odds - scores)) / float(weight.sum())
-        last, damping = np.inf, 1.0
-        for _ in range(_STEPS):
-            residual = weight * (expit(values[index].sum(axis=0) + values[size]) - chance)
-            gradient = np.empty(size + 1)
-            gradient[:size] = RIDGE * values[:size]
-            for of_block in index:
-                gradient[:size] += np.bincount(of_block, residual, size)
-            gradient[size] = residual.sum()
-            step = cho_solve(factor, gradient)
-            decrease = float(gradient @ step)
-            if decrease > last:
-                damping /= 2.0
-            last = decrease
-            values = values - damping * step
-            if decrease < _CONVERGED:
-                break
-        return values
+    def _solved(
+        self, number: IntArray, blocks: IntArray, hessian: FloatArray, start: FloatArray
+    ) -> FloatArray:
+        """Return the points of groups that are nearest to the teacher's, and the intercept.
+
+        ``number``: group of each atom. ``blocks``: columns and grids that are left. ``start``:
+        where a descent begins.
+        """
+        del blocks
+        first = np.zeros(len(start))
+        np.add.at(first, number[number >= 0], self.curvature.first[:-1][number >= 0])
+        first[-1] = self.curvature.first[-1]
+        return np.asarray(np.linalg.solve(hessian, first))
 
     def _out_of_order(self, made: Fitted) -> list[tuple[int, int]]:
         """Return neighbouring atoms whose points fall where they may only rise."""
@@ -194,7 +185,7 @@ class Compression:
             if not (made.block == k).any():
                 columns.append(np.zeros(len(atoms)))
                 continue
-            columns.append(_points_of_cells(group, points, self._weights[k], self.kinds[k]))
+            columns.append(_points_of_cells(group, points, self.weights[k], self.kinds[k]))
         crosses = []
         for block, grid in enumerate(self.atoms.grids, start=len(columns)):
             if (made.block == block).any():
@@ -217,6 +208,89 @@ class Compression:
             points[inside] -= mean
             intercept += mean
         return self.card(made, points, intercept)
+
+
+class RowCompression(Compression):
+    """Compresses a card with crosses, by the rows it was trained on; see `Compression`."""
+
+    def __init__(
+        self, teacher: Teacher, kinds: Sequence[CellKinds], directions: Sequence[Direction] = ()
+    ) -> None:
+        q, self.teacher = teacher.curvature, teacher
+        self._chance = expit(teacher.log_odds)
+        atoms = Atoms.of(teacher.card, kinds, directions, teacher.cells, q)
+        self.rows = atoms.of_rows(teacher.cells)
+        curvature = Curvature.of_rows(self.rows, atoms.count, teacher.log_odds, q)
+        weights = [
+            cell_weights(of_column, column, teacher.weight)
+            for column, of_column in zip(teacher.cells.T, kinds, strict=True)
+        ]
+        super().__init__(atoms, curvature, weights, kinds, directions)
+
+    def _solved(
+        self, number: IntArray, blocks: IntArray, hessian: FloatArray, start: FloatArray
+    ) -> FloatArray:
+        """Fit to the teacher's probabilities.
+
+        Newton's method with the teacher's curvature, which changes little.
+        """
+        weight, chance = self.teacher.weight, self._chance
+        index = number[self.rows[blocks]]
+        size = len(start) - 1
+        factor = cho_factor(hessian)
+        values = start
+        scores = values[index].sum(axis=0)
+        # The intercept first: points may have another zero than the teacher's.
+        values[size] = float(weight @ (self.teacher.log_odds - scores)) / float(weight.sum())
+        last, damping = np.inf, 1.0
+        for _ in range(_STEPS):
+            residual = weight * (expit(values[index].sum(axis=0) + values[size]) - chance)
+            gradient = np.empty(size + 1)
+            gradient[:size] = RIDGE * values[:size]
+            for of_block in index:
+                gradient[:size] += np.bincount(of_block, residual, size)
+            gradient[size] = residual.sum()
+            step = cho_solve(factor, gradient)
+            decrease = float(gradient @ step)
+            if decrease > last:
+                damping /= 2.0
+            last = decrease
+            values = values - damping * step
+            if decrease < _CONVERGED:
+                break
+        return values
+
+
+def compression_of_counts(
+    card: Card,
+    second: Any,
+    prior: float,
+    kinds: Sequence[CellKinds],
+    directions: Sequence[Direction] = (),
+) -> Compression:
+    """Return what compresses a card without crosses, from counts of pairs of cells alone.
+
+    The curvature is the same for every row, and points are nearest to the teacher's in it.
+
+    ``second``: weight of the rows in each pair of cells, of all columns one after another; dense
+    or sparse. ``prior``: share of positives.
+    """
+    curvature = prior * (1.0 - prior)
+    ends = np.cumsum([of_column.n_cells for of_column in kinds])
+    weights = np.split(second.diagonal(), ends[:-1])
+    atoms = Atoms.of_points(card.columns, [curvature * part for part in weights], kinds, directions)
+    number = np.concatenate(atoms.cells)
+    held = np.flatnonzero(number >= 0)
+    places = held, number[held]
+    member = sparse.csr_array((np.ones(len(held)), places), shape=(len(number), atoms.count))
+    points = np.concatenate(card.columns)
+    total = curvature * float(weights[0].sum())
+    mass = curvature * second.diagonal()
+    scores = curvature * (second @ points) + card.intercept * mass
+    first = np.append(member.T @ scores, mass @ points + card.intercept * total)
+    gram = curvature * (member.T @ sparse.csr_array(second) @ member).toarray()
+    made = Curvature.of_sums(gram, member.T @ mass, total, first)
+    return Compression(atoms, made, weights, kinds, directions)
 
 
 def _points_of_cells(

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from directrix.designs.compact import CAUTIOUS_LINES, MOST_LINES, SIZES
+from directrix.designs.compression import compression_of_counts
 from directrix.designs.points import scaled_without_rows
 from directrix.designs.trainers import CountTrainer
 from directrix.fitting.finalize import FittedLine, finalize_on_moments
@@ -83,12 +85,18 @@ def cards_of_counts(
     positives: Sequence[Any],
     directions: Sequence[Direction] = (),
     scale: Scale | None = None,
+    max_lines: int | str | None = None,
 ) -> list[CountedCard]:
-    """Return a card for each of some classes against the others, with its bins and their counts."""
+    """Return a card for each of some classes against the others, with its bins and their counts.
+
+    ``max_lines``: as in `CardSettings`.
+    """
     by_class = [np.asarray(counts.cells(k), dtype=np.float64) for k in range(len(counts.bins))]
     cards = []
     for label in positives:
         made = card_of_counts(metric, counts, label, directions)
+        if max_lines is not None:
+            made = CountedSizes(metric, counts, label, directions).compact(made, max_lines)
         if scale is not None:
             card, fitted = scaled_without_rows(scale, made.card, made.fitted)
             made = made._replace(card=card, fitted=fitted)
@@ -164,6 +172,95 @@ def coded_moments(counts: BinCounts, coding: Coding, label: Any) -> tuple[RidgeM
     signs = None if coding.signs is None else coding.signs[:-1]
     moments = RidgeMoments(means[0] - means[1], means[1], covariances[0], covariances[1], signs)
     return moments, float(weights[0] / sum(weights))
+
+
+# ── Compact cards ─────────────────────────────────────────────────────────────────────────────────
+
+
+class CountedSizes(NamedTuple):
+    """Compact cards from counts; held-out counts choose the size."""
+
+    metric: Metric
+    counts: BinCounts
+    label: Any
+    directions: Sequence[Direction]
+
+    def compact(self, full: CountedCard, max_lines: int | str) -> CountedCard:
+        """Return the compact card of a full one; the same if that has few lines itself."""
+        n_lines = full.card.count_lines(self.counts.bins)
+        size = self._chosen(full, n_lines) if isinstance(max_lines, str) else max_lines
+        if size >= n_lines:
+            return full
+        card = self.cards(self.counts, full.card, [size])[size]
+        scores = self._scores(self.counts, card)
+        _, threshold = _risk_of(self.metric.risk(self.counts.weight), scores)
+        gap = abs(scores.mean_pos - scores.mean_neg)
+        reach = scores.mean_neg + float(np.clip(threshold, -gap - 1e3, gap + 1e3))
+        card = replace(card, intercept=card.intercept - reach)
+        scores = scores._replace(mean_pos=scores.mean_pos - reach, mean_neg=scores.mean_neg - reach)
+        line = np.array([1.0, card.intercept])
+        fitted = finalize_on_moments(self.metric, line, scores, self.counts.weight)
+        return full._replace(card=card, fitted=fitted)
+
+    def cards(self, counts: BinCounts, full: Card, sizes: Sequence[int]) -> dict[int, Card]:
+        """Return a card in several sizes."""
+        parts = [counts.class_moments(each) for each in counts.classes.tolist()]
+        second = sum(part.weight * part.second for part in parts)
+        weight = counts.class_moments(self.label).weight
+        kinds = [CellKinds.of(bins) for bins in counts.bins]
+        prior = float(weight / counts.weight)
+        compression = compression_of_counts(full, second, prior, kinds, self.directions)
+        return {
+            size: compression.compact(groups) for size, groups in compression.path(sizes).items()
+        }
+
+    def _chosen(self, full: CountedCard, n_lines: int) -> int:
+        """Return the smallest size that, with all larger ones, has the risk of the full card.
+
+        It is within one standard error over folds. Without folds it is a cautious one.
+        """
+        sizes = [size for size in SIZES if size <= MOST_LINES and size < n_lines]
+        if self.counts.n_folds < 2 or not sizes:
+            return CAUTIOUS_LINES
+        coding = coding_of_counts(self.counts, self.directions)
+        risk = self.metric.risk(self.counts.weight)
+        risks = np.empty((len(sizes) + 1, self.counts.n_folds))
+        for number, fold in enumerate(self.counts.folds):
+            others = self.counts.without_fold(number)
+            moments, _ = coded_moments(others, coding, self.label)
+            teacher = Card.of(CardCoding(coding), moments.lines([(full.ridge, full.angle)])[0])
+            cards = self.cards(others, teacher, sizes)
+            for k, card in enumerate([teacher, *(cards[size] for size in sizes)]):
+                risks[k, number] = _risk_of(risk, self._scores(fold, card))[0]
+        behind = risks[1:] - risks[0]
+        error = behind.std(axis=1, ddof=1) / np.sqrt(self.counts.n_folds)
+        worse = np.flatnonzero(behind.mean(axis=1) > error)
+        first = int(worse.max(initial=-1)) + 1
+        return sizes[first] if first < len(sizes) else MOST_LINES
+
+    def _scores(self, counts: BinCounts, card: Card) -> ScoreMoments:
+        """Return mean and variance of the scores of a card in both classes."""
+        points = np.concatenate(card.columns)
+        others = [each for each in counts.classes.tolist() if each != self.label]
+        weights, means, variances = [], [], []
+        for group in ([self.label], others):
+            parts = [counts.class_moments(each) for each in group]
+            total = sum(part.weight for part in parts)
+            mean = sum(part.weight * (part.mean @ points) for part in parts) / (total or 1.0)
+            square = sum(part.weight * (points @ (part.second @ points)) for part in parts)
+            weights.append(total)
+            means.append(card.intercept + float(mean))
+            variances.append(max(float(square / (total or 1.0) - mean**2), 0.0))
+        prior = float(weights[0] / sum(weights))
+        return ScoreMoments(means[0], variances[0], means[1], variances[1], prior)
+
+
+def _risk_of(risk: Risk, scores: ScoreMoments) -> tuple[float, float]:
+    """Return the risk at the best threshold, and how far that is above the mean of negatives."""
+    gap, variances = scores.mean_pos - scores.mean_neg, (scores.var_pos, scores.var_neg)
+    of_pos, of_neg = (np.array([variance]) for variance in variances)
+    values, thresholds = risk.profile(np.array([gap]), of_pos, of_neg, scores.prior)
+    return float(values[0]), float(thresholds[0])
 
 
 # ── Candidates of a fit in passes ─────────────────────────────────────────────────────────────────

@@ -400,13 +400,15 @@ class _Pairs:
 class Curvature:
     """The teacher as a parabola in the points of atoms.
 
-    ``gram``: X'QX of the indicators of atoms. ``mass``: X'q. ``total``: sum of q. ``points``: the
-    points of atoms that are nearest to the teacher.
+    ``gram``: X'QX of the indicators of atoms. ``mass``: X'q. ``total``: sum of q. ``first``: X'Qt
+    and, last, the sum of q t. ``points``: the points of atoms that are nearest to the teacher.
+    ``inverse``: that of the curvature, the intercept projected out.
     """
 
     gram: FloatArray
     mass: FloatArray
     total: float
+    first: FloatArray
     points: FloatArray
     inverse: FloatArray
 
@@ -426,19 +428,20 @@ class Curvature:
             gram += X.T @ (X * q[block, None])
             first += (q * log_odds)[block] @ X
         mass = gram.diagonal().copy()
-        return cls.of_sums(gram, mass, float(q.sum()), first, float(q @ log_odds))
+        first = np.append(first, float(q @ log_odds))
+        return cls.of_sums(gram, mass, float(q.sum()), first)
 
     @classmethod
     def of_sums(
-        cls, gram: FloatArray, mass: FloatArray, total: float, first: FloatArray, sum_first: float
+        cls, gram: FloatArray, mass: FloatArray, total: float, first: FloatArray
     ) -> Curvature:
-        """Find the nearest points; ``first`` is X'Qt and ``sum_first`` the sum of q t."""
+        """Find the points that are nearest to the teacher."""
         centred = gram - np.outer(mass, mass) / total
         centred[np.diag_indices(len(mass))] += _SLIGHT
         inverse = np.linalg.inv(centred)
         inverse = (inverse + inverse.T) / 2.0
-        points: FloatArray = inverse @ (first - mass * (sum_first / total))
-        return cls(gram, mass, total, points, inverse)
+        points: FloatArray = inverse @ (first[:-1] - mass * (first[-1] / total))
+        return cls(gram, mass, total, first, points, inverse)
 
 
 class Groups(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -11,8 +11,10 @@ import numpy as np
 from sklearn.base import clone
 
 from directrix.designs.card import BASELINES, CardCandidates, CardSettings
-from directrix.designs.counted import counted_candidates, require_counts_of
-from directrix.designs.points import scaled_without_rows
+from directrix.designs.compact import LEAST_SLOPE, CompactFit
+from directrix.designs.compact_source import SourceSizes
+from directrix.designs.counted import CountedSizes, counted_candidates, require_counts_of
+from directrix.designs.points import log_odds_line, scaled_without_rows
 from directrix.engines.column_roles import TableRoles
 from directrix.engines.tasks import CellFeatures, NumberFeatures, Score, Surveyed
 from directrix.fitting.fit_rows import FTOL, Candidates, Fitted
@@ -29,12 +31,14 @@ from directrix.frontier.compare import MOST_ROWS
 from directrix.frontier.moment_frontier import moment_candidates
 from directrix.frontier.row_frontier import RowFrontier
 from directrix.frontier.search import MOST_FEATURES
+from directrix.metrics import AUC
 from directrix.models.card import Card
 from directrix.tables import BinCounts, Binner, Column
 from directrix.tables.coding.prior import CellKinds
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
+    from directrix.designs.compact_source import MakeSizes
     from directrix.fitting.training_rows import TrainingRows
     from directrix.metrics.base import Metric
     from directrix.moments import Moments
@@ -137,6 +141,32 @@ class CardSource:
         trials = search.trials if search.tried else None
         return SampleCandidates(compared, codings, trials=trials)
 
+    def compressed(
+        self, cards: Mapping[int | None, Card], sizes: Sequence[int], rows: TrainingRows
+    ) -> dict[int, dict[int | None, Card]]:
+        """Return cards in several sizes, compressed by sampled rows with cells as features.
+
+        Their scores have the scale of those of the cards.
+        """
+        kinds = [CellKinds.of(bins) for bins in self.binner.bins_]
+        scores = np.empty(len(rows.positive))
+        for fold, card in cards.items():
+            if fold is not None:
+                tested = np.flatnonzero(rows.fold == fold)
+                scores[tested] = card.points(rows.X[tested])
+        slope, offset = log_odds_line(scores, rows)
+        slope = max(slope, LEAST_SLOPE)
+        fit = CompactFit(
+            None, AUC(), rows, kinds, self.settings.directions, "auto", lambda: False, lambda x: x
+        )
+        made = fit.cards(cards, sizes, (slope, offset))
+        return {
+            size: {
+                fold: card.affine(1.0 / slope, -offset / slope) for fold, card in by_fold.items()
+            }
+            for size, by_fold in made.items()
+        }
+
     def closed(
         self, metric: Metric, counts: BinCounts, label: Any, *, baseline: bool
     ) -> CandidateGroup:
@@ -193,7 +223,14 @@ class CardSourceFit:
             return self.run_counts(surveyed.table.counts, binner, classes)
         design = CardSource(binner, self.settings(binner.bins_), fit.n_folds)
         selection = fit.select(design, surveyed, classes)
-        return self._finished(design, selection, classes)
+
+        def compressed(
+            cards: Mapping[int | None, Card], sizes: Sequence[int]
+        ) -> Mapping[int, Mapping[int | None, Card]]:
+            rows, _ = fit.sampled_rows(surveyed, classes)
+            return design.compressed(cards, sizes, rows._replace(X=binner.cells(rows.X)))
+
+        return self._finished(design, selection, classes, compressed)
 
     def run_counts(
         self, counts: BinCounts | None, binner: Binner, classes: AnyArray
@@ -214,19 +251,45 @@ class CardSourceFit:
         selection = fit.selection(design.features, label, factors)
         selection.count([group])
         require_counts_of(counts, label, selection.by_fold)
-        return self._finished(design, selection, classes)
+
+        def compressed(
+            cards: Mapping[int | None, Card], sizes: Sequence[int]
+        ) -> Mapping[int, Mapping[int | None, Card]]:
+            used = replace(counts, parts=counts.parts[: fit.n_folds])
+            made = CountedSizes(fit.metric, used, label, design.settings.directions)
+            by_fold = {
+                fold: made.cards(used if fold is None else used.without_fold(fold), card, sizes)
+                for fold, card in cards.items()
+            }
+            return {size: {fold: by_fold[fold][size] for fold in cards} for size in sizes}
+
+        return self._finished(design, selection, classes, compressed)
 
     def _finished(
-        self, design: CardSource, selection: HistogramSelection, classes: AnyArray
+        self,
+        design: CardSource,
+        selection: HistogramSelection,
+        classes: AnyArray,
+        compressed: MakeSizes,
     ) -> FittedSource:
-        """Choose a candidate, and make its card."""
-        index, fitted, report = self.fit.chosen(selection)
+        """Choose a candidate, and make its card; ``compressed`` makes compact ones."""
+        chosen = self.fit.chosen(selection)
+        index, fitted, report = chosen
         report = replace(report, baseline=BASELINES[self.learn_from])
-        card, scale = Card.of(selection.coding(index), fitted.line), design.settings.scale
+        settings, bins = design.settings, tuple(design.binner.bins_)
+        card, scale = Card.of(selection.coding(index), fitted.line), settings.scale
         if scale is not None:
             card, fitted = scaled_without_rows(scale, card, fitted)
-        card = replace(card, bins=tuple(design.binner.bins_), counts=selection.cells)
-        return FittedSource(Fitted(fitted, report, card), design.binner, classes)
+        made = Fitted(fitted, report, card)
+        if settings.max_lines is not None:
+            sizes = SourceSizes(self.fit, selection, bins, scale, compressed)
+            made = sizes.run(chosen, made, settings.max_lines)
+
+        def complete(fit: Fitted) -> Fitted:
+            card = fit.card and replace(fit.card, bins=bins, counts=selection.cells)
+            return fit._replace(card=card, sizes=tuple(map(complete, fit.sizes)))
+
+        return FittedSource(complete(made), design.binner, classes)
 
 
 def _row_weights(sample: RowSample, of_class: dict[Any, int]) -> FloatArray:

@@ -17,9 +17,10 @@ import numpy as np
 
 from directrix.fitting.choice import HeldOutArea, Trials
 from directrix.frontier.compare import FoldDesigns, design_without
+from directrix.models.operating_point import effective_rows
 from directrix.tables.coding.card_coding import CardCoding, column_codings
 from directrix.tables.coding.coded_rows import CodedRows, Coding
-from directrix.tables.coding.crosses import CrossColumn, rank_pairs
+from directrix.tables.coding.crosses import CrossGrid, CrossSearch, cross_cells
 from directrix.tables.coding.prior import CellKinds, cell_weights
 
 if TYPE_CHECKING:
@@ -33,10 +34,9 @@ if TYPE_CHECKING:
 # ── Structures of a card, and the rule that chooses among those that were tried ───────────────────
 
 
-#: A step to more crosses must gain so much, and so many standard errors of the difference.
-_MARGIN, _CAUTION = 1e-3, 2.0
-#: A step to more crosses that loses so much ends the search.
-WORSE_AREA = 3e-3
+#: A richer card must gain so much, and so many standard errors of the difference: with reweighted
+#: blocks, and with crosses, each of which is beyond chance already.
+_MARGIN, _CAUTION, _CAUTION_OF_CROSSES = 1e-3, 2.0, 1.0
 
 
 class Structure(NamedTuple):
@@ -63,9 +63,9 @@ class Structure(NamedTuple):
 class StructureRule:
     """Chooses among structures by their held-out areas; a richer one must gain beyond doubt.
 
-    Of structures that differ in the ridge alone the best is taken. A step to more crosses, or to
-    reweighted blocks, must gain more than `_MARGIN`, and than two standard errors of the paired
-    difference.
+    Of structures that differ in the ridge alone the best is taken. A step to crosses must gain more
+    than `_MARGIN` and than one standard error of the paired difference, a step to reweighted blocks
+    more than two.
 
     ``tried`` are in the order in which they were tried. ``errors`` of shape (k, k) are the standard
     errors of the differences between each two areas. ``fewest_columns`` says whether the smallest
@@ -88,65 +88,44 @@ class StructureRule:
         if self.fewest_columns:
             good = [k for k in plain if losses[k] <= losses[best] + _MARGIN]
             best = min(good, key=lambda k: self.tried[k].n_columns or 0)
-        ended = False
         for step, k in best_ridges.items():
-            if not step.n_crosses | step.reweighted or (ended and not step.reweighted):
+            if not step.n_crosses | step.reweighted:
                 continue
-            ended = ended or losses[k] > losses[best] + WORSE_AREA
-            if losses[best] - losses[k] > max(_MARGIN, _CAUTION * self.errors[k, best]):
+            caution = _CAUTION if step.reweighted else _CAUTION_OF_CROSSES
+            if losses[best] - losses[k] > max(_MARGIN, caution * self.errors[k, best]):
                 best = k
         return best
 
 
-# ── Crossed: which pairs of columns a card crosses, learned without the fold it is tested on ──────
+# ── Crosses of a card, found without the fold it is tested on ─────────────────────────────────────
 
 
-class Crossed(NamedTuple):
-    """Columns as they take part in crosses, and pairs of them, learned without a fold.
+def find_crosses(
+    kinds: Sequence[CellKinds],
+    rows: TrainingRows,
+    chance: FloatArray,
+    fold: int | None,
+    kept: Collection[int],
+    most: int,
+) -> list[CrossGrid]:
+    """Return crosses of pairs of columns, the most certain first; see `CrossSearch`.
 
-    The most promising of the ``pairs`` is first.
+    ``rows`` have cells as their features. ``chance`` is the probability of the positive class by a
+    card without crosses. Rows of ``fold`` are not looked at. ``kept`` are the columns that may be
+    crossed, and there are ``most`` crosses at most.
     """
-
-    columns: list[CrossColumn]
-    pairs: list[tuple[int, int]]
-
-    @classmethod
-    def of(
-        cls,
-        kinds: Sequence[CellKinds],
-        rows: TrainingRows,
-        chance: FloatArray,
-        rank: int,
-        fold: int | None,
-        kept: Collection[int],
-    ) -> Crossed:
-        """Merge the cells of columns, and rank pairs of them by residuals.
-
-        ``rows`` have cells as their features. ``chance`` is the probability of the positive class
-        by a card without crosses. ``rank`` is the largest number of directions of a column in a
-        cross. Rows of ``fold`` are not looked at. ``kept`` are the columns that may be crossed.
-        """
-        cells, weight = rows.X, rows.weight / rows.weight.mean()
-        if fold is not None:
-            weight[rows.fold == fold] = 0.0
-        columns = []
-        for k, (of_column, column) in enumerate(zip(kinds, cells.T, strict=True)):
-            if k not in kept:
-                columns.append(CrossColumn.absent(of_column.n_cells))
-                continue
-            total = cell_weights(of_column, column, weight)
-            positive = cell_weights(of_column, column, weight * rows.positive)
-            columns.append(CrossColumn.of(of_column, total, positive, rank))
-        merged = [column.merged[cells[:, k]] for k, column in enumerate(columns)]
-        used = np.flatnonzero(weight)
-        residual, curvature = rows.positive - chance, chance * (1.0 - chance)
-        pairs = rank_pairs(
-            columns,
-            np.column_stack(merged)[used],
-            (weight * residual)[used],
-            (weight * curvature)[used],
+    used = np.flatnonzero(rows.weight if fold is None else (rows.fold != fold) & (rows.weight > 0))
+    cells, positive, weight = rows.X[used], rows.positive[used], rows.weight[used]
+    group, copies = (None if each is None else each[used] for each in (rows.group, rows.copies))
+    weight = weight * (effective_rows(weight, group, copies) / weight.sum())
+    places = {}
+    for k in kept:
+        total, of_positives = (
+            cell_weights(kinds[k], cells[:, k], part) for part in (weight, weight * positive)
         )
-        return cls(columns, pairs)
+        places[k] = cross_cells(kinds[k], total, of_positives)
+    loose = [k for k in kept if not kinds[k].n_ordered]
+    return CrossSearch(places, loose, cells, positive, chance[used], weight).run(most)
 
 
 # ── Which columns a small card keeps: those that are left when the weakest are dropped in turn ────
@@ -227,8 +206,6 @@ def _spread(points: FloatArray, weight: FloatArray) -> float:
 _RIDGE_FACTORS = (3.0, 1.0)
 #: Index of the ridge among those of a trainer if no rows can be held out.
 _CAUTIOUS = 2
-#: Numbers of crosses that are tried, per column.
-_CROSSES = (0.5, 1.5, 5.0)
 #: Columns of a wide table that are crossed, the best by its screen or by their effects.
 _MOST_CROSSED = 32
 #: A card of fewer columns that loses so much ends the search for smaller ones.
@@ -264,7 +241,7 @@ class StructureSearch:
     #: All structures that were compared, in order.
     tried: list[Structure] = field(default_factory=list, init=False)
     _areas: list[HeldOutArea] = field(default_factory=list, init=False)
-    _crossed: dict[int | None, Crossed] = field(default_factory=dict, init=False)
+    _crossed: dict[int | None, list[CrossGrid]] = field(default_factory=dict, init=False)
     _additive_lines: Solved = field(default_factory=dict, init=False)
     _reweighted: dict[int | None, CardCoding] = field(default_factory=dict, init=False)
     _eliminations: dict[int | None, Elimination] = field(default_factory=dict, init=False)
@@ -285,25 +262,30 @@ class StructureSearch:
         best, lines = self._small(best, lines)
         self._base = best
         self._additive_lines = dict(lines)
-        before = {fold: lines[best.ridge, fold] for fold in self.folds}
-        for count in self._counts():
-            if self._is_late():
-                self.skipped.append("cards with crosses")
-                break
-            tried = self._base._replace(n_crosses=count)
-            X = self.designs(tried, self.folds)
-            starts: dict[int | None, FloatArray] = {
-                fold: _padded(line, design_without(X, fold)) for fold, line in before.items()
-            }
-            ridges = [factor * self._base.ridge for factor in _RIDGE_FACTORS]
-            lines = self.trainer.solve(X, ridges, self.folds, starts)
-            best = self._chosen()
-            found = self._best(X, lines, tried)
-            if found is None or found.auc < best.auc - WORSE_AREA:
-                break
-            before = {fold: lines[found.ridge, fold] for fold in self.folds}
+        self._cross()
         self._reweigh(self._chosen())
         return self._chosen()
+
+    def _cross(self) -> None:
+        """Try the structure with all crosses that are beyond chance."""
+        most = self.trainer.most_crosses
+        most = most if self.max_crosses is None else min(most, self.max_crosses)
+        if not most or len(self._crossable(None)) - len(self.directions) < 2:
+            return
+        if self._is_late():
+            self.skipped.append("cards with crosses")
+            return
+        count = min(len(self._crosses(None)), most)
+        if not count:
+            return
+        tried = self._base._replace(n_crosses=count)
+        X = self.designs(tried, self.folds)
+        starts: dict[int | None, FloatArray] = {
+            fold: _padded(self._additive_lines[self._base.ridge, fold], design_without(X, fold))
+            for fold in self.folds
+        }
+        ridges = [factor * self._base.ridge for factor in _RIDGE_FACTORS]
+        self._best(X, self.trainer.solve(X, ridges, self.folds, starts), tried)
 
     def _chosen(self) -> Structure:
         """Return the best of the structures that were tried so far."""
@@ -408,11 +390,9 @@ class StructureSearch:
         kept = self.kept(structure.n_columns, fold)
         if not structure.n_crosses:
             return CardCoding(self._coding(kept))
-        crossed = self._crosses(fold)
-        pairs = crossed.pairs[: structure.n_crosses]
-        bases = [(crossed.columns[i].basis, crossed.columns[j].basis) for i, j in pairs]
-        merged = {k: crossed.columns[k].merged for pair in pairs for k in pair}
-        return CardCoding(self._coding(kept, bases), tuple(pairs), merged)
+        crosses = tuple(self._crosses(fold)[: structure.n_crosses])
+        bases = [(np.eye(cross.shape[0]), np.eye(cross.shape[1])) for cross in crosses]
+        return CardCoding(self._coding(kept, bases), crosses)
 
     def _reweighted_design(self, structure: Structure, fold: int | None) -> CardCoding:
         """Return the design whose blocks have variances after the size of their effects."""
@@ -471,19 +451,6 @@ class StructureSearch:
         rank = self.trainer.rank_of(len(self.kept(None, None)))
         return column_codings(self.kinds, weights, rank, self.directions)
 
-    def _counts(self) -> list[int]:
-        """Return the numbers of crosses to try."""
-        columns = len(self._crossable(None))
-        columns, most = max(columns - len(self.directions), 0), self.trainer.most_crosses
-        most = most if self.max_crosses is None else min(most, self.max_crosses)
-        most = min(most, columns * (columns - 1) // 2)
-        counts: list[int] = []
-        for share in _CROSSES:
-            count = min(most, int(np.ceil(share * columns)))
-            if count > (1.2 * counts[-1] if counts else 0):
-                counts.append(count)
-        return counts
-
     def _is_late(self) -> bool:
         return self.out_of_time is not None and self.out_of_time()
 
@@ -523,22 +490,21 @@ class StructureSearch:
         """Return the columns of which pairs may be crossed: the best ones of a wide table."""
         return self.kept(self._base.n_columns, fold)[: _MOST_CROSSED if self.screen else None]
 
-    def _crosses(self, fold: int | None) -> Crossed:
-        """Return columns and pairs learned without a fold, from residuals of an additive card."""
+    def _crosses(self, fold: int | None) -> list[CrossGrid]:
+        """Return crosses found without a fold, in the residuals of an additive card."""
         if fold not in self._crossed:
             kept = {*self._crossable(fold)} - {each.column for each in self.directions}
-            self._crossed[fold] = Crossed.of(
-                self.kinds,
-                self.rows,
-                self._additive_probability(fold),
-                self.trainer.cross_rank,
-                fold,
-                kept,
-            )
+            chance, most = self._additive_probability(fold), self.trainer.most_crosses
+            self._crossed[fold] = find_crosses(self.kinds, self.rows, chance, fold, kept, most)
         return self._crossed[fold]
 
     def _additive_probability(self, fold: int | None) -> FloatArray:
-        ridge = self._base.ridge
+        """Return the probability of the positive class by a card without crosses.
+
+        Its ridge is no weaker than a cautious one: residuals of a card that has learned its rows by
+        heart show nothing.
+        """
+        ridge = max(self._base.ridge, self.trainer.ridges[_CAUTIOUS])
         X = self.design(self._base, fold).rows(self.rows.X)
         if (ridge, fold) not in self._additive_lines:
             self._additive_lines |= self.trainer.solve(X, [ridge], [fold], ignore_deadline=True)

@@ -33,9 +33,8 @@ _SLIGHT = 1e-4
 class Trainer(ABC):
     """Trains cards of several ridges, without each of some folds."""
 
-    #: Directions of the coding of a column, and of a column in a cross.
+    #: Directions of the coding of a column.
     rank: ClassVar[int]
-    cross_rank: ClassVar[int]
     #: Ridges of additive cards, strongest first.
     ridges: ClassVar[tuple[float, ...]]
     #: Crosses at most.
@@ -82,7 +81,6 @@ class RowTrainer(Trainer):
     n_jobs: int | None = None
 
     rank = 24
-    cross_rank = 8
     ridges: ClassVar[tuple[float, ...]] = (1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5)
     most_crosses = 100
     most_features = 8_000
@@ -132,7 +130,6 @@ class CountTrainer(Trainer):
     out_of_time: Callable[..., bool] | None = None
 
     rank = 12
-    cross_rank = 4
     ridges: ClassVar[tuple[float, ...]] = (3.0, 1.0, 0.3, 0.1, 3e-2, 1e-2, 3e-3, 1e-3)
     most_crosses = 20
     most_features = 1_500

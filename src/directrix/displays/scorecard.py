@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from directrix.displays import style
+from directrix.models.card_printing import half_widths
 from directrix.tables import LevelBins, NumberBins
 
 if TYPE_CHECKING:
@@ -30,10 +31,6 @@ _BESIDE, _GAP = 0.1, 0.05
 _UNEVEN = 8.0
 #: Numbers that are added and divided below it do not overflow.
 _HUGE = 1e300
-#: Share of the training rows that an interval of a number is made of, at least.
-_RUN = 0.1
-#: Normal quantile of a 95 % interval.
-_QUANTILE = 1.959964
 
 
 class ColumnPanel(NamedTuple):
@@ -97,7 +94,7 @@ def column_panel(card: Card, index: int, slope: float) -> ColumnPanel:
     room = (start - _GAP if bars else 1.0) if steps else 0.0
     drawn = [*steps, *bars]
     points = np.array([row.points for row in drawn])
-    reach = np.array(_half_widths(card, index, steps, bars)) / slope
+    reach = half_widths(card.counts[index] if card.counts else None, steps, bars) / slope
     return ColumnPanel(
         bins.name,
         float(np.ptp(card.columns[index])),
@@ -126,29 +123,6 @@ def short(text: str, longest: int = _LONGEST) -> str:
     """Return a label in one line that fits below an axis."""
     text = "".join(c if c.isprintable() else " " for c in text)
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
-
-
-def _half_widths(
-    card: Card, index: int, steps: Sequence[CardRow], bars: Sequence[CardRow]
-) -> list[float]:
-    """Return half the width of the 95 % interval of each bin's weight of evidence.
-
-    Neighbouring steps are taken together until they have a tenth of the training rows.
-    """
-    runs: list[list[CardRow]] = []
-    for row in steps:
-        if not runs or sum(other.share for other in runs[-1]) >= _RUN:
-            runs.append([])
-        runs[-1].append(row)
-    widths = []
-    for run in [*runs, *([row] for row in bars)]:
-        width = float("nan")
-        if card.counts and sum(row.rows for row in run) > 0:
-            cells = [cell for row in run for cell in row.cells]
-            negative, positive = card.counts[index][:, cells].sum(axis=1).tolist()
-            width = _QUANTILE * float(np.sqrt(1.0 / (negative + 0.5) + 1.0 / (positive + 0.5)))
-        widths += [width] * len(run)
-    return widths
 
 
 def _most_frequent(rows: Sequence[CardRow]) -> list[CardRow]:

@@ -280,7 +280,10 @@ def _numbers(rates: list[float | None]) -> list[float]:
 #: Parameters that the first files do not have; they are set to their defaults.
 _LATER_PARAMS = {"limits", "monotone", "positive"}
 #: The same, of one class.
-_LATER_PARAMS_OF = {"SmoothClassifier": {"kernel", "kernel_params"}}
+_LATER_PARAMS_OF = {
+    "ScorecardClassifier": {"max_lines"},
+    "SmoothClassifier": {"kernel", "kernel_params"},
+}
 #: Parameters that the first files have under other names.
 _RENAMED_PARAMS = {"choose": "learn_from", "signs": "monotone", "train_on": "learn_from"}
 _LABEL_TYPES: dict[str, type] = {

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from directrix.fitting.training_rows import TrainingRows
     from directrix.frontier.choice_validation import Rule
     from directrix.frontier.compare import Candidate, Comparison
+    from directrix.frontier.criterion import ExactMetric
     from directrix.metrics.base import Metric
     from directrix.metrics.budget import KeptBudget
     from directrix.metrics.limit import Limit
@@ -203,14 +204,17 @@ class Selection:
     """The candidates that were compared, and which of them was chosen by what rule.
 
     ``rows`` are those on which they were compared. ``scores`` of shape (n, k) are the held-out
-    scores of these rows by each candidate. ``losses`` are what decided, ``values`` the metric on
-    all rows together. ``chosen`` is the index of the chosen candidate. ``trials`` are what was
-    chosen on the same rows before the candidates were made.
+    scores of these rows by each candidate. ``losses`` are what decided, with the mean over folds,
+    ``pooled`` and ``values`` the criterion and the metric on all rows together. ``chosen`` is the
+    index of the chosen candidate. ``trials`` are what was chosen on the same rows before the
+    candidates were made.
     """
 
     rows: TrainingRows
     scores: FloatArray
+    criterion: ExactMetric
     losses: FloatArray
+    pooled: FloatArray
     values: FloatArray
     chosen: int
     rule: SelectionRule
@@ -230,12 +234,14 @@ class Selection:
         complexities = [0.0] * len(candidates)
         if rule.complexities is not None:
             complexities = rule.complexities.tolist()
-        kept = most_promising(comparison.losses, complexities, _CANDIDATES, _PER_COMPLEXITY)
-        kept = np.union1d(kept, [chosen])
+        kept = most_promising(comparison.deciding, complexities, _CANDIDATES, _PER_COMPLEXITY)
+        kept = np.union1d(kept, [chosen, *comparison.criterion.needed])
         return cls(
             rows,
             np.column_stack([candidates[k].scores for k in kept]),
-            comparison.losses[kept],
+            comparison.criterion.among(kept),
+            comparison.deciding[kept],
+            comparison.pooled[kept],
             comparison.values[kept],
             int(np.searchsorted(kept, chosen)),
             rule.among(kept),
@@ -264,15 +270,17 @@ class Optimism(NamedTuple):
 class Choice:
     """A choice among candidates, with what is needed to repeat it without some of the rows.
 
-    ``losses`` are what decided, ``values`` the metric on all rows together. ``rule`` maps the
-    losses to the index of the chosen candidate. ``sizes`` are the effective sample sizes of the
-    rows that set the threshold. ``prior`` is the share of positives. ``trials`` are what was chosen
-    on the same rows before.
+    ``criterion`` is what decided. ``losses``, ``pooled`` and ``values`` are as in `Selection`.
+    ``rule`` maps the losses to the index of the chosen candidate. ``sizes`` are the effective
+    sample sizes of the rows that set the threshold. ``prior`` is the share of positives. ``trials``
+    are what was chosen on the same rows before.
     """
 
     metric: Metric
+    criterion: ExactMetric
     parts: PartCurves
     losses: FloatArray
+    pooled: FloatArray
     values: FloatArray
     rule: Rule
     sizes: EffectiveCounts
@@ -286,8 +294,10 @@ class Choice:
         parts = PartCurves.of(selection.scores, rows.positive, rows.weight, rows.group)
         return cls(
             metric,
+            selection.criterion,
             parts,
             selection.losses,
+            selection.pooled,
             selection.values,
             selection.rule,
             sizes,
@@ -346,8 +356,8 @@ class Choice:
     def _optimism_of(self, rule: Rule) -> Optimism:
         """Repeat the choice by a rule without some rows."""
         metric, parts = self.metric, self.parts
-        pooled = -self.values if metric.greater_is_better else self.values
-        repeated = repeat_choice(parts, metric, self.at, self.losses - pooled, rule)
+        offset = self.losses - self.pooled
+        repeated = repeat_choice(parts, self.criterion, self.at, offset, rule)
         tpr, fpr = optimism_of_rates(parts, repeated)
         ranking = 0.0
         if not metric.uses_threshold:

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.fitting.training_rows import Standardization, TrainingRows
     from directrix.metrics.base import Curve, Metric
+    from directrix.metrics.budget import KeptBudget
     from directrix.models.operating_point import Calibration
     from directrix.moments import Moments
 
@@ -367,16 +368,15 @@ def in_rows(
     point, plain = fitted.operating_point, rows.unpriced
     metric: Any = point.metric
     known = assessment.is_known and point.expected is not None
-    optimism = assessment.expected.metric - assessment.empirical.metric if known else 0.0
-    saving = rows.costs.expected_saving(_held_out_probability(plain, scores))
-    least: FloatArray | float = 0.0
-    kept = assessment.budget
-    if kept is not None and rows.periods is not None and metric.decides_by == BY_ROW:
-        kept = kept.budget.kept(saving, rows.periods, kept.share).at_least(0.0)
-        kept = kept.counted(saving, rows.periods)
-        least = kept.of_rows(rows.periods.team, len(saving))
+    # Decisions row by row have no threshold that these rows have chosen.
+    before, after = assessment.empirical, assessment.expected
+    if not known or metric.decides_by == BY_ROW:
+        after = before
+    optimism = after.metric - before.metric
+    promised = assessment.expected.metric - before.metric if known else 0.0
+    decisions, kept = _decisions(metric, rows, scores, assessment.budget)
+    if kept is not None:
         point = replace(point, budget=kept, guarantee=str(kept))
-    decisions = {BY_THRESHOLD: scores > 0, BY_ROW: saving > least}
     money = Money.of(
         rows.costs,
         rows.positive,
@@ -384,7 +384,7 @@ def in_rows(
         decisions,
         assessment.rows,
         group=rows.group,
-        optimism=dict.fromkeys(decisions, optimism),
+        optimism={BY_THRESHOLD: promised},
         spread=SPREAD,
     )
     cost, flagged = money[metric.decides_by].cost, decisions[metric.decides_by]
@@ -402,10 +402,8 @@ def in_rows(
     point = replace(point, predicted=predicted, empirical=shown, money=money)
     if known:
         tpr, fpr = (
-            float(np.clip(rate + after - before, 0.0, 1.0))
-            for rate, before, after in zip(
-                shown[:2], assessment.empirical[:2], assessment.expected[:2], strict=True
-            )
+            float(np.clip(rate + more - less, 0.0, 1.0))
+            for rate, less, more in zip(shown[:2], before[:2], after[:2], strict=True)
         )
         expected = rates_of(metric, tpr, fpr, prior, cost.value)
         curve = curve_maker(rows.positive, plain.weight)(scores)
@@ -414,6 +412,24 @@ def in_rows(
         intervals = intervals._replace(metric=(cost.low, cost.high))
         point = replace(point, expected=expected, intervals=intervals)
     return fitted._replace(operating_point=point)
+
+
+def _decisions(
+    metric: Any, rows: TrainingRows, scores: FloatArray, budget: KeptBudget | None
+) -> tuple[dict[str, AnyArray], KeptBudget | None]:
+    """Return which rows are flagged in either way to decide, and the thresholds of a budget.
+
+    Within a budget, rows are ranked by their expected saving where each is decided about by its
+    costs; None if they are not.
+    """
+    costs: Any = rows.costs
+    saving = costs.expected_saving(_held_out_probability(rows.unpriced, scores))
+    if budget is None or rows.periods is None or metric.decides_by == BY_THRESHOLD:
+        return {BY_THRESHOLD: scores > 0, BY_ROW: saving > 0}, None
+    kept = budget.budget.kept(saving, rows.periods, budget.share).at_least(0.0)
+    kept = kept.counted(saving, rows.periods)
+    least = kept.of_rows(rows.periods.team, len(saving))
+    return {BY_THRESHOLD: scores > 0, BY_ROW: saving > least}, kept
 
 
 def _held_out_probability(rows: TrainingRows, scores: FloatArray) -> FloatArray:

@@ -201,7 +201,7 @@ def fit_best(metric: Metric, learned: LearnedDesign) -> BestFit:
     candidates, comparison, skipped = learned.compared(metric)
     complexities = [_complexity(each, learned.plain_ridge) for each in candidates]
     rule = OneStandardError.of(comparison, complexities, STANDARD_ERRORS)
-    index = rule(comparison.losses)
+    index = rule(comparison.deciding)
     chosen = candidates[index]
     selection = Selection.of(seen, candidates, comparison, index, rule)
     selection = replace(selection, trials=learned.trials)

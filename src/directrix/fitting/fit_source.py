@@ -33,12 +33,11 @@ from directrix.fitting.finalize import FittedLine
 from directrix.fitting.fit_rows import Compared, gap_to_logistic
 from directrix.fitting.histogram_choice import (
     HistogramChoice,
-    best_values_of,
+    compare_histograms,
     guaranteed_threshold,
     select_from_histograms,
 )
 from directrix.fitting.training_rows import TrainingRows, factors_of, require_all_folds
-from directrix.frontier.compare import Comparison
 from directrix.frontier.recipes import balance_factor
 from directrix.frontier.row_frontier import CorrectedCandidate, RowCandidate
 from directrix.models.report import DirectReport
@@ -56,7 +55,6 @@ if TYPE_CHECKING:
     from directrix.metrics.base import Metric
     from directrix.moments import Moments
     from directrix.moments.score_histogram import LineHistograms
-    from directrix.rows.keys import RowSample
     from directrix.tables.coding.card_coding import CardCoding
 
 # ── SourcePasses: passes over rows that live elsewhere, which must find the same rows ─────────────
@@ -394,12 +392,11 @@ class HistogramSelection:
 
     def has_improved(self, n_last: int) -> bool:
         """Return whether one of the last groups is better than all before."""
-        sign = 1.0 if self.metric.greater_is_better else -1.0
         best = [
-            float((sign * best_values_of(self.metric, held_out, self.factors)).max())
+            float(compare_histograms(self.metric, held_out, self.factors).deciding.min())
             for held_out in (tuple(folds[: self.n_folds]) for folds in self.histograms)
         ]
-        return max(best[-n_last:]) > max(best[:-n_last])
+        return min(best[-n_last:]) < min(best[:-n_last])
 
     @property
     def candidates(self) -> list[Any]:
@@ -420,7 +417,10 @@ class HistogramSelection:
     def choose(self) -> HistogramChoice:
         """Return the candidate that is best on held-out rows."""
         held_out = tuple(self.by_fold[: self.n_folds])
-        return select_from_histograms(self.metric, held_out, self.factors, self.trials)
+        complexities = [candidate.complexity for candidate in self.candidates]
+        return select_from_histograms(
+            self.metric, held_out, self.factors, self.trials, complexities
+        )
 
 
 class SampleCandidates(NamedTuple):
@@ -450,7 +450,7 @@ class Preselection(NamedTuple):
     def __call__(self, compared: Compared) -> list[int]:
         """Return the candidates to count, the best first."""
         comparison = compared.comparison
-        losses, best = comparison.losses, comparison.best
+        losses, best = comparison.deciding, comparison.best
         order = np.argsort(losses, kind="stable")
         near = losses - losses[best] <= _STANDARD_ERRORS * comparison.standard_errors(best)
         count = min(max(int(near.sum()), self.fewest), self.most)
@@ -526,11 +526,8 @@ class SourceFit:
 
         ``surveyed`` has a sample. The positive one of ``classes`` is last.
         """
-        label, totals, sample = classes[-1], surveyed.totals, surveyed.sample
-        assert sample is not None  # noqa: S101 - a survey with a sample has one
-        weights = totals.weights(label, without_folds=(self.apart,))
-        factors = factors_of(self.class_weight, classes, weights)
-        rows = self._sampled_rows(sample, label, weights * factors)
+        label, totals = classes[-1], surveyed.totals
+        rows, factors = self.sampled_rows(surveyed, classes)
         sampled = design.sample_candidates(self.metric, rows)
         kept = [sampled.compared.candidates[k] for k in design.preselection(sampled.compared)]
         group = CandidateGroup(kept, sampled.codings, sampled.units)
@@ -538,7 +535,7 @@ class SourceFit:
         selection.skipped = sampled.compared.skipped
         if sampled.trials is not None:
             n_rows = sum(totals.counts(without_fold=self.apart).values())
-            selection.trials = replace(sampled.trials, share=len(sample) / n_rows)
+            selection.trials = replace(sampled.trials, share=len(rows.positive) / n_rows)
         corrections = Corrections(self.n_folds, partial(totals.weights, label), factors, self.apart)
         corrected, waiting = corrections.start(kept) if self.refine else [], [group]
         counted = design.counted
@@ -566,15 +563,23 @@ class SourceFit:
         weights = negative, positive
         return HistogramSelection(self.metric, self.passes, features, label, weights, self.n_folds)
 
-    def _sampled_rows(
-        self, sample: RowSample, label: Any, class_weights: FloatArray
-    ) -> TrainingRows:
-        """Return sampled rows with weights that give each class the weight of all its rows."""
+    def sampled_rows(
+        self, surveyed: Surveyed, classes: AnyArray
+    ) -> tuple[TrainingRows, FloatArray]:
+        """Return sampled rows, and the class weights of the negatives and of the positives.
+
+        The weights of the rows give each class the weight of all its rows.
+        """
+        label, sample = classes[-1], surveyed.sample
+        assert sample is not None  # noqa: S101 - a survey with a sample has one
+        weights = surveyed.totals.weights(label, without_folds=(self.apart,))
+        factors = factors_of(self.class_weight, classes, weights)
+        class_weights = weights * factors
         positive = sample.y == label
         require_all_folds(sample.fold, positive, self.n_folds)
         total = np.array([sample.weight[~positive].sum(), sample.weight[positive].sum()])
         weight = sample.weight * (class_weights / total)[positive.astype(np.intp)]
-        return TrainingRows(sample.X, positive, weight, sample.fold)
+        return TrainingRows(sample.X, positive, weight, sample.fold), factors
 
     def chosen(self, selection: HistogramSelection, moments: Moments | None = None) -> Chosen:
         """Choose a candidate, and set its threshold.
@@ -587,8 +592,6 @@ class SourceFit:
             apart = selection.by_fold[-1]
             guaranteed = guaranteed_threshold(metric, self.guarantee, apart, best)
         fitted = best.finalize(metric, candidates[best.index].line, moments, guaranteed)
-        sign = -1.0 if metric.greater_is_better else 1.0
-        no_folds = np.empty((len(candidates), 0))
         simplest = np.flatnonzero([candidate.complexity == 0.0 for candidate in candidates])
         gap = 0.0
         if candidates[best.index].complexity > 0.0:
@@ -597,7 +600,7 @@ class SourceFit:
             metric,
             "all rows, held out",
             candidates,
-            Comparison(best.values, sign * best.values, no_folds),
+            best.comparison,
             best.index,
             best.assessment.estimate,
             gap,

@@ -36,6 +36,7 @@ from directrix.fitting.training_rows import (
     splits_given,
 )
 from directrix.frontier.compare import LeastLoss, curve_maker, round_scores
+from directrix.frontier.criterion import ExactMetric
 from directrix.metrics import AUC
 from directrix.models.report import UNKNOWN, CandidateResult, DirectReport
 from directrix.rows.keys import (
@@ -368,8 +369,9 @@ def fit_scores(
     loss = -value if metric.greater_is_better else value
     identity = np.array([1.0, 0.0])
     if guarantee is None:
-        every = scores[:, None], np.array([loss]), np.array([value])
-        selection = Selection(rows, *every, 0, LeastLoss())
+        losses, values = np.array([loss]), np.array([value])
+        by = scores[:, None], ExactMetric(metric)
+        selection = Selection(rows, *by, losses, losses, values, 0, LeastLoss())
         fitted = finalize(metric, selection, Lines(identity)).fitted
     else:
         fitted = _guaranteed(metric, rows, scores, guarantee)

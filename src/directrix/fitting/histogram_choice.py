@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +12,8 @@ from directrix.fitting.choice import Assessment, Choice
 from directrix.fitting.finalize import FittedLine, HeldOut, fitted_line
 from directrix.fitting.guarantee import Guarantee, assess_guaranteed
 from directrix.frontier.choice_validation import PartCurves
-from directrix.frontier.compare import LeastLoss
+from directrix.frontier.compare import LeastLoss, OneStandardError, best_values, compare_values
+from directrix.frontier.criterion import Criterion, ExactMetric
 from directrix.metrics.base import Curve
 from directrix.models.operating_point import Calibration, EffectiveCounts, calibration_from_scores
 from directrix.moments import Moments
@@ -21,8 +22,11 @@ from directrix.moments.score_histogram import LineHistograms, centres, edges
 from directrix.rows.sums import tree_sum
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from directrix._typing import FloatArray
-    from directrix.fitting.choice import Trials
+    from directrix.fitting.choice import SelectionRule, Trials
+    from directrix.frontier.compare import Comparison
     from directrix.metrics.base import Metric
     from directrix.models.operating_point import OperatingPoint
 
@@ -31,15 +35,15 @@ if TYPE_CHECKING:
 class HistogramChoice:
     """The candidate that is best on score histograms of all rows, with its threshold.
 
-    ``index`` is that of the candidate. ``values`` are the metric of each candidate at its best
-    threshold. ``counts`` of shape (2, bins) are the held-out scores of the candidate, class weights
-    included, negatives first. ``held_out`` has the same by fold.
+    ``index`` is that of the candidate. ``comparison`` is of all candidates. ``counts`` of shape
+    (2, bins) are the held-out scores of the candidate, class weights included, negatives first.
+    ``held_out`` has the same by fold.
     """
 
     index: int
     threshold: float
     assessment: Assessment
-    values: FloatArray
+    comparison: Comparison
     counts: FloatArray
     held_out: HeldOut
 
@@ -77,29 +81,87 @@ def select_from_histograms(
     folds: tuple[LineHistograms, ...],
     factors: tuple[float, float],
     trials: Trials | None = None,
+    complexities: Sequence[float] | None = None,
+    rule: SelectionRule | None = None,
 ) -> HistogramChoice:
-    """Choose a candidate and its threshold by the metric on histograms, as on rows.
+    """Choose a candidate and its threshold on histograms, as on rows.
 
     ``folds`` are the held-out scores of all candidates, fold by fold. ``factors`` are the class
     weights of the negatives and of the positives. ``trials`` are what was chosen on some of the
-    rows before the candidates were made.
+    rows before the candidates were made. With ``complexities`` the simplest of the candidates that
+    are as good as the best by the criterion is chosen; without, the best by the metric is. Another
+    ``rule`` may choose a size of a candidate; sizes come after the candidates that have
+    complexities.
     """
-    histogram = tree_sum(folds)
-    curves = [_curve(counts, factors) for counts in histogram.counts]
-    values = best_values_of(metric, folds, factors)
-    losses = -values if metric.greater_is_better else values
-    rule = LeastLoss()
-    index = rule(losses)
-    n_neg, n_pos = histogram.weight**2 / histogram.weight_sq
+    comparison = compare_histograms(metric, folds, factors, complexities)
+    if rule is None:
+        rule = LeastLoss()
+        if complexities is not None:
+            rule = OneStandardError.of(comparison, complexities)
+    else:
+        comparison = _with_sizes(comparison, rule)
+    index, histogram = rule(comparison.deciding), tree_sum(folds)
     parts = PartCurves(np.stack([_above(fold.counts, factors) for fold in folds])[None])
-    sizes, curve = EffectiveCounts(float(n_pos), float(n_neg)), curves[index]
-    choice = Choice(metric, parts, losses, values, rule, sizes, curve.prior, trials)
+    sizes, curve = _sizes(histogram), histogram_curve(histogram.counts[index], factors)
+    choice = Choice(
+        metric,
+        comparison.criterion,
+        parts,
+        comparison.deciding,
+        comparison.pooled,
+        comparison.values,
+        rule,
+        sizes,
+        curve.prior,
+        trials,
+    )
     best = choice.at.best(curve)
     assessment = Assessment.of(choice, curve, best.index, "held-out rows")
     counts = np.array(factors)[:, None] * histogram.counts[index]
     threshold = _edge(best.index)
     held_out = HeldOut.of_histograms(folds, index, factors, threshold)
-    return HistogramChoice(index, threshold, assessment, values, counts, held_out)
+    return HistogramChoice(index, threshold, assessment, comparison, counts, held_out)
+
+
+def compare_histograms(
+    metric: Metric,
+    folds: tuple[LineHistograms, ...],
+    factors: tuple[float, float],
+    complexities: Sequence[float] | None = None,
+) -> Comparison:
+    """Compare candidates on all rows and on each fold; see `select_from_histograms`."""
+    histogram = tree_sum(folds)
+    curves = [histogram_curve(counts, factors) for counts in histogram.counts]
+    if complexities is None:
+        by = ExactMetric(metric)
+        return compare_values(by, [best_values(by, curve, ()) for curve in curves])
+    weights = curves[0].positives, curves[0].negatives
+    criterion = Criterion.of(metric, *weights, _sizes(histogram))
+    total, values = sum(weights), []
+    whole_folds = folds if all(fold.weight.all() for fold in folds) else ()
+    for k, curve in enumerate(curves):
+        of_folds = [histogram_curve(fold.counts[k], factors) for fold in whole_folds]
+        scales = [total / (each.positives + each.negatives) for each in of_folds]
+        scaled = [each.scaled(by, by) for each, by in zip(of_folds, scales, strict=True)]
+        values.append(best_values(criterion, curve, scaled))
+    return compare_values(criterion, values, complexities)
+
+
+def _sizes(histogram: LineHistograms) -> EffectiveCounts:
+    """Return the effective rows of each class."""
+    n_neg, n_pos = histogram.weight**2 / histogram.weight_sq
+    return EffectiveCounts(float(n_pos), float(n_neg))
+
+
+def _with_sizes(comparison: Comparison, rule: Any) -> Comparison:
+    """Return what decides, for sizes too.
+
+    By what a size is behind the full card in the metric, it is behind in what chose that card.
+    """
+    losses, deciding = comparison.losses, comparison.deciding.copy()
+    sizes = slice(rule.n_candidates, None)
+    deciding[sizes] = deciding[rule.chosen] + losses[sizes] - losses[rule.chosen]
+    return comparison._replace(deciding=deciding)
 
 
 def best_values_of(
@@ -107,7 +169,7 @@ def best_values_of(
 ) -> FloatArray:
     """Return the metric of each candidate at its best threshold; see `select_from_histograms`."""
     counts = tree_sum(folds).counts
-    return np.array([metric.best_value(_curve(of_line, factors)) for of_line in counts])
+    return np.array([metric.best_value(histogram_curve(of_line, factors)) for of_line in counts])
 
 
 def _calibrated(counts: FloatArray, threshold: float, at_threshold: float | None) -> Calibration:
@@ -132,8 +194,8 @@ def guaranteed_threshold(
 
     Thresholds are edges of bins, which no row has set: the bounds hold for them as for scores.
     """
-    curve = _curve(apart.counts[chosen.index], (1.0, 1.0))
-    grid = guarantee.grid(_curve(chosen.counts, (1.0, 1.0)))
+    curve = histogram_curve(apart.counts[chosen.index], (1.0, 1.0))
+    grid = guarantee.grid(histogram_curve(chosen.counts, (1.0, 1.0)))
     threshold = guarantee.threshold(metric, curve, grid)
     index = int(np.count_nonzero(centres() > threshold))
     sizes = EffectiveCounts(float(curve.positives), float(curve.negatives))
@@ -153,7 +215,7 @@ def _above(counts: FloatArray, factors: tuple[float, float]) -> FloatArray:
     return np.concatenate([np.zeros((*above.shape[:-1], 1)), above], axis=-1)
 
 
-def _curve(counts: FloatArray, factors: tuple[float, float]) -> Curve:
+def histogram_curve(counts: FloatArray, factors: tuple[float, float]) -> Curve:
     """Return the curve of a histogram; its thresholds are the edges of all bins."""
     negative, positive = _above(counts, factors)
     return Curve(centres()[::-1], positive, negative)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from directrix._typing import AnyArray, FloatArray, IntArray
+    from directrix.frontier.criterion import ExactMetric
     from directrix.metrics.base import Metric
 
 
@@ -125,23 +126,21 @@ class RepeatedChoice(NamedTuple):
 
 def repeat_choice(
     curves: PartCurves,
-    metric: Metric,
+    criterion: ExactMetric,
     threshold_metric: Metric,
     loss_offset: FloatArray,
     rule: Rule,
 ) -> RepeatedChoice:
     """Choose candidate and threshold again without each part.
 
-    `metric` compares the candidates; `threshold_metric` sets the threshold: the same metric, or the
+    `criterion` compares the candidates; `threshold_metric` sets the threshold: its metric, or the
     same with a stricter limit. `loss_offset` is added to the loss of each candidate on the rows
     that are left: by how much the loss that decided, which includes the mean over folds, exceeded
     the loss on all rows together.
     """
     others = curves.without_part()
-    values, thresholds = metric.best_of_each(others)
-    if threshold_metric != metric:
-        thresholds = threshold_metric.best_of_each(others)[1]
-    losses = (-values if metric.greater_is_better else values) + loss_offset
+    thresholds = threshold_metric.best_of_each(others)[1]
+    losses = criterion.joined(*criterion.terms(others)) + loss_offset
     candidate = np.apply_along_axis(rule, -1, losses).astype(np.int64)
     index = np.take_along_axis(thresholds, candidate[..., None], -1)[..., 0]
     return RepeatedChoice(candidate, index)

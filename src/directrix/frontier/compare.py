@@ -1,4 +1,4 @@
-"""Comparison of candidates by the exact metric on rows.
+"""Comparison of candidates on rows: by the exact metric, and by what the rows know of it.
 
 Every classifier brings the scores of its candidates here.
 """
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
+from directrix.frontier.criterion import Criterion, ExactMetric, with_folds
 from directrix.frontier.pencil import LineScores
 from directrix.metrics.base import Curve
 
@@ -83,7 +84,7 @@ class OneStandardError:
         cls, comparison: Comparison, complexities: Sequence[float], factor: float = 1.0
     ) -> OneStandardError:
         """Take the standard errors from a comparison on folds."""
-        errors = np.stack([comparison.standard_errors(k) for k in range(len(comparison.losses))])
+        errors = np.stack([comparison.standard_errors(k) for k in range(len(comparison.values))])
         return cls(np.asarray(complexities, dtype=np.float64), errors, factor)
 
     def among(self, candidates: IntArray) -> OneStandardError:
@@ -114,7 +115,7 @@ class LeastLoss:
         return int(np.argmin(losses))
 
 
-# ── Comparison of candidates by the exact metric on rows ──────────────────────────────────────────
+# ── Comparison of candidates on rows ──────────────────────────────────────────────────────────────
 
 #: Rows of each class on which all lines are compared, and on which the best few are: the metrics
 #: of two lines differ by far less on the same rows than the metric of one between samples.
@@ -138,7 +139,7 @@ def choose(
 ) -> Comparison:
     """Compare candidates by a metric on some rows; `Comparison.best` is the index of the best.
 
-    With folds, the metric is the mean of two: that of all rows together, and the mean over folds.
+    With folds, what decides is the mean of two: that of all rows together, and the mean over folds.
     All rows together are the fairer judge, because one threshold must serve them all; but they
     also judge how well the scores of different folds agree.
 
@@ -167,6 +168,10 @@ class Curves:
         self._fold = None if fold is None else fold[order]
         self._factors = class_factors_of(positive, weight)
 
+    def criterion(self, metric: Metric) -> Criterion:
+        """Return by what candidates are chosen on these rows."""
+        return Criterion.of_rows(metric, self._positive, self._weight)
+
     @cached_property
     def whole(self) -> Curve:
         """The curve of all rows."""
@@ -193,58 +198,109 @@ class Curves:
 
 
 class Comparison(NamedTuple):
-    """Losses of candidates: the metric at the best threshold, negated if greater is better.
+    """Losses of candidates: the metric at the best threshold, and the criterion that decides.
+
+    Both are negated if greater is better.
 
     Parameters
     ----------
     values : array of shape (k,)
         The metric on all rows.
     losses : array of shape (k,)
-        What decides: the mean of the loss on all rows and the mean loss over folds.
+        The mean of the metric's loss on all rows and the mean loss over folds.
     fold_losses : array of shape (k, folds)
+    criterion : ExactMetric
+        By what one of them is chosen.
+    deciding : array of shape (k,)
+        The mean of the criterion on all rows and its mean over folds.
+    pooled : array of shape (k,)
+        The criterion on all rows.
+    fold_deciding : array of shape (k, folds)
     """
 
     values: FloatArray
     losses: FloatArray
     fold_losses: FloatArray
+    criterion: ExactMetric
+    deciding: FloatArray
+    pooled: FloatArray
+    fold_deciding: FloatArray
 
     @property
     def best(self) -> int:
-        """Index of the candidate with the least loss; among equals the first."""
-        return int(np.argmax(self.losses <= self.losses.min()))
+        """Index of the candidate that is best by the criterion; among equals the first."""
+        return int(np.argmax(self.deciding <= self.deciding.min()))
 
     def standard_errors(self, reference: int) -> FloatArray:
         """Return the standard error over folds of each candidate's difference to one of them.
 
-        It is zero without folds.
+        The difference is that of the criterion. It is zero without folds, and widened where rows
+        of a class are few.
         """
-        differences = self.fold_losses - self.fold_losses[reference]
+        differences = self.fold_deciding - self.fold_deciding[reference]
         folds = differences.shape[1]
         if folds < 2:
-            return np.zeros(len(self.losses))
-        error: FloatArray = differences.std(axis=1, ddof=1) / np.sqrt(folds)
+            return np.zeros(len(self.values))
+        error: FloatArray = differences.std(axis=1, ddof=1) * (
+            self.criterion.caution / np.sqrt(folds)
+        )
         return error
 
 
-def compare(metric: Metric, candidates: Sequence[Curves]) -> Comparison:
-    """Return the losses of candidates from their curves; near ties with the best become ties."""
-    return compare_values(metric, [best_values(metric, curves) for curves in candidates])
+def compare(
+    metric: Metric,
+    candidates: Sequence[Curves],
+    criterion: ExactMetric | None = None,
+    complexities: Sequence[float] | None = None,
+) -> Comparison:
+    """Return the losses of candidates from their curves; the metric decides if nothing else does.
+
+    Near ties with the best become ties.
+    """
+    by = ExactMetric(metric) if criterion is None else criterion
+    values = [best_values(by, each.whole, each.folds) for each in candidates]
+    return compare_values(by, values, complexities)
 
 
-def best_values(metric: Metric, curves: Curves) -> FloatArray:
-    """Return the metric at the best threshold: of all rows, and of each fold."""
-    return np.array([metric.best_value(curve) for curve in (curves.whole, *curves.folds)])
+def best_values(criterion: ExactMetric, whole: Curve, folds: Sequence[Curve]) -> FloatArray:
+    """Return the metric at the best threshold and both terms of the criterion.
+
+    Of shape (3, 1 + folds): of all rows first, then of each fold.
+    """
+    every, n_folds = (whole, *folds), len(folds)
+    exact = [criterion.metric.best_value(curve) for curve in every]
+    terms = [criterion.terms(curve, n_folds if k else 1) for k, curve in enumerate(every)]
+    return np.array([exact, *zip(*terms, strict=True)])
 
 
-def compare_values(metric: Metric, of_candidates: Sequence[FloatArray]) -> Comparison:
-    """Return the losses of candidates from their `best_values`."""
-    table = np.stack(of_candidates)
-    values, folds = table[:, 0], table[:, 1:]
-    means = (values + folds.mean(axis=1)) / 2.0 if folds.size else values
-    sign, tie = (-1.0 if metric.greater_is_better else 1.0), _TIE * metric.unit
-    losses = sign * means
-    losses[losses <= losses.min() + tie] = losses.min()
-    return Comparison(values, losses, sign * folds)
+def compare_values(
+    criterion: ExactMetric,
+    of_candidates: Sequence[FloatArray],
+    complexities: Sequence[float] | None = None,
+) -> Comparison:
+    """Return the losses of candidates from their `best_values`; near ties become ties.
+
+    Candidates after those that have complexities are judged by what is learned from these.
+    """
+    exact, of_metric, ranking = np.stack(of_candidates, axis=-1)
+    n = len(of_candidates) if complexities is None else len(complexities)
+    metric = criterion.metric
+    criterion = criterion.learned(of_metric[:, :n], ranking[:, :n], complexities)
+    criterion = criterion.with_more(len(of_candidates) - n)
+    deciding = criterion.joined(of_metric, ranking)
+    losses = -exact if metric.greater_is_better else exact
+    of_losses, of_deciding = with_folds(losses), with_folds(deciding)
+    for each in (of_losses, of_deciding):
+        each[each <= each.min() + _TIE * metric.unit] = each.min()
+    return Comparison(
+        exact[0],
+        of_losses,
+        losses[1:].T,
+        criterion,
+        of_deciding,
+        deciding[0],
+        deciding[1:].T,
+    )
 
 
 def choose_line(
@@ -262,8 +318,7 @@ def choose_line(
         best = int(left[chosen.best])
         if len(rows) == len(positive):
             break
-        losses = -chosen.values if metric.greater_is_better else chosen.values
-        left = left[np.sort(np.argsort(losses, kind="stable")[:_FINALISTS])]
+        left = left[np.sort(np.argsort(chosen.deciding, kind="stable")[:_FINALISTS])]
     return best
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from directrix.frontier.compare import best_values, compare, compare_values
+from directrix.frontier.criterion import Criterion
 from directrix.frontier.recipes import (
     DEFAULT_SWEEP,
     Sweep,
@@ -57,10 +59,15 @@ class Search:
     #: Steps for which there was no time.
     skipped: list[str] = field(default_factory=list)
     _step: str = ""
-    #: The metric of each candidate, as `best_values` returns it.
+    #: Metric and criterion of each candidate, as `best_values` returns them.
     _values: list[FloatArray] = field(default_factory=list)
     #: The candidates of the row frontier, and their indices in `candidates`.
     _of_rows: dict[Key, tuple[int, RowCandidate]] = field(default_factory=dict)
+
+    @cached_property
+    def _criterion(self) -> Criterion:
+        """By what the candidates are compared."""
+        return Criterion.of_rows(self.metric, self.rows.positive, self.rows.weight)
 
     def run(self) -> Comparison:
         """Sweep both frontiers coarsely, then more finely around the best."""
@@ -84,7 +91,7 @@ class Search:
             self._take(self._promising(self._neighbours(before), _KEPT_NEAR))
             comparison = self._compare()
             error = float(comparison.standard_errors(comparison.best)[before.best])
-            if before.losses.min() - comparison.losses.min() <= _WORTHWHILE * error:
+            if before.deciding.min() - comparison.deciding.min() <= _WORTHWHILE * error:
                 break
         self._note_rest()
         return comparison
@@ -125,17 +132,19 @@ class Search:
         There are many lines of the moments, and neighbours on a frontier hardly differ: only the
         best are worth the curves of every fold.
         """
-        values = [self.metric.best_value(candidate.curves.whole) for candidate in candidates]
-        losses = -np.array(values) if self.metric.greater_is_better else np.array(values)
+        curves = [candidate.curves.whole for candidate in candidates]
+        losses = np.array([self._criterion.terms(curve)[0] for curve in curves])
         for index in np.sort(np.argsort(losses, kind="stable")[:_SCREENED]):
             self._add(candidates[index])
 
     def _add(self, candidate: Candidate) -> None:
         self.candidates.append(candidate)
-        self._values.append(best_values(self.metric, candidate.curves))
+        curves = candidate.curves
+        self._values.append(best_values(self._criterion, curves.whole, curves.folds))
 
     def _compare(self) -> Comparison:
-        return compare_values(self.metric, self._values)
+        complexities = [candidate.complexity for candidate in self.candidates]
+        return compare_values(self._criterion, self._values, complexities)
 
     def _promising(self, recipes: Sequence[Recipe], most: int) -> list[RowCandidate]:
         """Return the candidates that are best in a trial, with those that they start from.
@@ -151,7 +160,10 @@ class Search:
         tried = {candidate: curves for candidate, curves in trials if curves is not None}
         if not tried:
             return []
-        losses = compare(self.metric, list(tried.values())).losses
+        curves = list(tried.values())
+        complexities = [candidate.complexity for candidate in tried]
+        criterion = curves[0].criterion(self.metric)
+        losses = compare(self.metric, curves, criterion, complexities).deciding
         best = [list(tried)[k] for k in np.argsort(losses, kind="stable")[:most]]
         return [before for candidate in best for before in candidate.chain]
 
@@ -166,7 +178,7 @@ class Search:
 
     def _best_of_rows(self, comparison: Comparison) -> list[RowCandidate]:
         """Return the candidates of the row frontier, best first."""
-        ranked = sorted(self._of_rows.values(), key=lambda taken: comparison.losses[taken[0]])
+        ranked = sorted(self._of_rows.values(), key=lambda taken: comparison.deciding[taken[0]])
         return [candidate for _, candidate in ranked]
 
     def _neighbours(self, comparison: Comparison) -> list[Recipe]:

@@ -393,10 +393,12 @@ class FromRates(ThresholdMetric):
         """Return the metric at these rates; the function takes one prior at a time."""
         if np.ndim(prior) == 0:
             return self.function(tpr, fpr, prior)
-        rates = np.broadcast_arrays(tpr, fpr, prior)
-        points = zip(*(rate.ravel() for rate in rates), strict=True)
-        values = [self.function(*point) for point in points]
-        return np.array(values, dtype=np.float64).reshape(rates[0].shape)
+        tprs, fprs, priors = np.broadcast_arrays(tpr, fpr, prior)
+        values = np.empty(priors.shape)
+        for each in np.unique(priors):
+            at = priors == each
+            values[at] = self.function(tprs[at], fprs[at], float(each))
+        return values
 
     def bends(self, tpr: float, fpr: float, prior: float) -> tuple[float, float, float]:
         """Return the second derivatives, as differences around a point inside the unit square."""

@@ -22,6 +22,7 @@ from directrix.models.card_printing import (
     card_text,
     column_rows,
     cross_runs,
+    half_widths,
     line_groups,
     named_lines,
     points_range,
@@ -193,10 +194,10 @@ class Card:
     def of(cls, design: CardCoding, line: FloatArray) -> Card:
         """Multiply out the coefficients of a design, intercept last."""
         blocks = design.coding.block_points(line[:-1])
-        columns = blocks[: len(blocks) - len(design.pairs)]
+        columns = blocks[: len(blocks) - len(design.crosses)]
         crosses = tuple(
-            Cross(pair, (design.merged[pair[0]], design.merged[pair[1]]), points)
-            for pair, points in zip(design.pairs, blocks[len(columns) :], strict=True)
+            Cross(*cross, points)
+            for cross, points in zip(design.crosses, blocks[len(columns) :], strict=True)
         )
         return cls(float(line[-1]), tuple(columns), crosses)
 
@@ -278,16 +279,39 @@ class Card:
         """Return the card as a pandas data frame: `table`, then a row for each cell of each cross.
 
         Crosses have no counts: those columns are missing there. Points are rounded as in `table`.
+        ``low`` and ``high`` are the ends of a 95 % interval of the points of a bin: how well the
+        training rows of that bin alone tell them (see `ScorecardDisplay`). They are missing where
+        the card does not know what a point is worth, as one that was fitted to a summary.
         """
         import pandas as pd
 
-        nothing = (float("nan"),) * 4
-        rows: list[tuple[Any, ...]] = [row[:-1] for row in self.table(decimals)]
-        for table in self.cross_tables(decimals):
-            for first, points in zip(table.bins[0], table.points.tolist(), strict=True):
-                pairs = zip(table.bins[1], points, strict=True)
-                rows += [(table.name, f"{first} x {second}", *nothing, p) for second, p in pairs]
-        return pd.DataFrame(rows, columns=list(CardRow._fields[:-1]))
+        nothing, unknown = (float("nan"),) * 4, (float("nan"),) * 2
+        rows: list[tuple[Any, ...]] = []
+        for index in self.ranked_columns:
+            table = self.column_table(index, decimals)
+            reaches = self._reaches(index, table)
+            pairs = zip(table, reaches, strict=True)
+            rows += [(*row[:-1], row.points - reach, row.points + reach) for row, reach in pairs]
+        for cross in self.cross_tables(decimals):
+            for first, points in zip(cross.bins[0], cross.points.tolist(), strict=True):
+                rows += [
+                    (cross.name, f"{first} x {second}", *nothing, p, *unknown)
+                    for second, p in zip(cross.bins[1], points, strict=True)
+                ]
+        return pd.DataFrame(rows, columns=[*CardRow._fields[:-1], "low", "high"])
+
+    def _reaches(self, index: int, table: Sequence[CardRow]) -> list[float]:
+        """Return half the width of the interval of the points of each row of a column."""
+        bins, reach = self.bins[index], np.full(len(table), np.nan)
+        if self.held_out is None or not self.counts:
+            return reach.tolist()
+        is_step = [1 <= row.cells[0] <= bins.n_ordered for row in table]
+        order = sorted(range(len(table)), key=lambda k: not is_step[k])
+        n_steps = sum(is_step)
+        rows = [table[k] for k in order]
+        widths = half_widths(self.counts[index], rows[:n_steps], rows[n_steps:])
+        reach[order] = widths / self.held_out.slope
+        return reach.tolist()
 
     def bands(self, bands: int | Sequence[float] = 10, level: float = 0.95) -> RiskBands:
         """Return what total points mean: rows and rates of positives in bands of points.

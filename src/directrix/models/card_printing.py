@@ -31,9 +31,9 @@ def cells_label(bins: Bins, cells: Sequence[int]) -> str:
     Neighbouring ordered bins are one range, levels are listed, and all else follows, missing values
     last. Cells are given in increasing order.
     """
-    if bins.missing_cell:  # say so where missing values are
+    if bins.missing_cell:  # say so where missing values are, and nowhere else
         joined = {0} if bins.missing_cell in cells else set()
-        cells, bins = sorted(joined.union(cells)), replace(bins, missing_cell=0)
+        cells, bins = sorted(joined | {*cells} - {0}), replace(bins, missing_cell=0)
     if isinstance(bins, LevelBins):
         return _levels_label(bins, cells)
     labels, parts = bins.labels, []
@@ -77,6 +77,10 @@ def _levels_label(bins: LevelBins, cells: Sequence[int]) -> str:
 
 #: Added to each count of a row for its weight of evidence.
 SMOOTHING = 0.5
+#: Share of the training rows that the interval of an ordered bin is made of, at least.
+_RUN = 0.1
+#: Normal quantile of a 95 % interval.
+_QUANTILE = 1.959964
 
 
 class CardRow(NamedTuple):
@@ -159,6 +163,32 @@ def line_groups(kinds: Bins | CellKinds, points: FloatArray, exact: FloatArray) 
         else:
             before.append([cell])
     return [*before, *groups, *after]
+
+
+def half_widths(
+    counts: FloatArray | None, steps: Sequence[CardRow], others: Sequence[CardRow]
+) -> FloatArray:
+    r"""Return half the width of the 95 % interval of the weight of evidence of each row.
+
+    .. math:: 1.96 \sqrt{\frac{1}{n^+ + 1/2} + \frac{1}{n^- + 1/2}}
+
+    Neighbouring ``steps``, which are ordered bins, are taken together until they have a tenth of
+    the training rows; the others are by themselves. NaN without rows or counts.
+    """
+    runs: list[list[CardRow]] = []
+    for row in steps:
+        if not runs or sum(other.share for other in runs[-1]) >= _RUN:
+            runs.append([])
+        runs[-1].append(row)
+    widths = []
+    for run in [*runs, *([row] for row in others)]:
+        width = float("nan")
+        if counts is not None and sum(row.rows for row in run) > 0:
+            cells = [cell for row in run for cell in row.cells]
+            negative, positive = counts[:, cells].sum(axis=1).tolist()
+            width = _QUANTILE * float(np.sqrt(1.0 / (negative + 0.5) + 1.0 / (positive + 0.5)))
+        widths += [width] * len(run)
+    return np.array(widths)
 
 
 def printed_points(points: FloatArray) -> FloatArray:

@@ -203,13 +203,15 @@ _UNROUNDED = "the card before it was rounded"
 class CandidateResult(NamedTuple):
     """A candidate that was tried: its metric on held-out rows, at its best threshold.
 
-    Candidates are compared by that. `error` is its standard error over folds, NaN without folds.
+    `error` is its standard error over folds, NaN without folds. `criterion` is what candidates are
+    compared by: the metric as far as the rows know it, else the ranking, in units of the metric.
     """
 
     name: str
     metric: float
     error: float
     folds: tuple[float, ...] = ()
+    criterion: float = float("nan")
 
 
 class Estimate(NamedTuple):
@@ -328,24 +330,26 @@ class DirectReport:
         """
         sign = -1.0 if metric.greater_is_better else 1.0
         losses, fold_losses = comparison.losses, comparison.fold_losses
+        deciding = comparison.deciding
         tried = tuple(
             CandidateResult(
                 candidates[k].name,
                 float(sign * losses[k]),
                 _standard_error(fold_losses[k]),
                 tuple((sign * fold_losses[k]).tolist()),
+                float(sign * deciding[k]),
             )
-            for k in np.argsort(losses, kind="stable")
+            for k in np.argsort(deciding, kind="stable")
         )
         if complexities is None:
             complexities = [candidate.complexity for candidate in candidates]
         logistic = [k for k, complexity in enumerate(complexities) if complexity == 0.0]
-        best_simple = min(logistic, key=lambda k: losses[k])
+        best_simple = min(logistic, key=lambda k: deciding[k])
         gap = Gap.of_folds(better, fold_losses[best_simple] - fold_losses[chosen])
         best = comparison.best
         why = f"it is the best on {rows}"
         if chosen != best:
-            behind = float(losses[chosen] - losses[best])
+            behind = float(deciding[chosen] - deciding[best])
             error = float(comparison.standard_errors(best)[chosen])
             why = (
                 f"it is the simplest within one standard error ({error:.4f}) of the best, "

@@ -97,14 +97,16 @@ class HeldOutPoints:
 
     ``points`` are distinct and increasing; ``negatives`` and ``positives`` are weights of rows,
     ``probability`` is that of the positive label at these points. ``effective`` is the effective
-    number of rows of a unit of weight.
+    number of rows of a unit of weight, and ``slope`` the log-odds of a point, the mean of both
+    sides of the cutoff.
     """
 
     points: FloatArray
     negatives: FloatArray
     positives: FloatArray
     probability: FloatArray
-    effective: float = 1.0
+    effective: float
+    slope: float
 
     @classmethod
     def of_scores(
@@ -116,7 +118,7 @@ class HeldOutPoints:
         cutoff: float,
         rises: bool,
         whole: bool,
-        effective: float = 1.0,
+        effective: float,
     ) -> HeldOutPoints:
         """Return the points of scores in favour of the positive label, with weights by class.
 
@@ -128,7 +130,8 @@ class HeldOutPoints:
         levels, place = np.unique(points, return_inverse=True)
         negatives, positives = (_sums(place, weight, len(levels)) for weight in weights)
         above = levels - cutoff if rises else cutoff - levels
-        return cls(levels, negatives, positives, calibration(above), effective)
+        slope = (calibration.below + calibration.above) / 2.0
+        return cls(levels, negatives, positives, calibration(above), effective, slope)
 
     @property
     def table(self) -> FloatArray:
@@ -296,4 +299,5 @@ def _rate(rate: float) -> str:
 def _sql_value(value: Any) -> str:
     if isinstance(value, str):
         return f"'{value}'"
-    return "NULL" if np.isnan(value) else repr(float(value))
+    text = repr(float(value))  # with an exponent, which makes it a double and not a decimal
+    return "NULL" if np.isnan(value) else text if "e" in text else f"{text}e0"

@@ -12,8 +12,11 @@ Public names
     Checks of a day against reference rows: prevalence, alerts, drift, promises kept.
 `retune`, `refit`, `compare_models`
     Repair: another threshold, another fit, champion against challenger.
+`keep_budget`, `BudgetMove`
+    The threshold of tomorrow for a budget of alerts, from the scores of the last days.
 """
 
+from directrix.monitoring.capacity import BudgetMove, keep_budget
 from directrix.monitoring.day_check import DayCheck
 from directrix.monitoring.day_summaries import DaySummaries, summarize_day
 from directrix.monitoring.monitor import Monitor
@@ -21,6 +24,7 @@ from directrix.monitoring.repair import Challenge, Refit, Retuning, compare_mode
 from directrix.monitoring.store import SummaryStore, decayed
 
 __all__ = [
+    "BudgetMove",
     "Challenge",
     "DayCheck",
     "DaySummaries",
@@ -30,6 +34,7 @@ __all__ = [
     "SummaryStore",
     "compare_models",
     "decayed",
+    "keep_budget",
     "refit",
     "retune",
     "summarize_day",

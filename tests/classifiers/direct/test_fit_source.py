@@ -12,6 +12,7 @@ from directrix.designs.sources import CardSource, NumberSource
 from directrix.engines import HashFolds
 from directrix.fitting.fit_rows import Compared
 from directrix.frontier.compare import Comparison
+from directrix.frontier.criterion import ExactMetric
 from directrix.metrics import AUC, RecallAtFPR
 
 pytestmark = pytest.mark.filterwarnings("ignore:nothing beat logistic:UserWarning")
@@ -130,7 +131,8 @@ def compared(losses, error, seed=0):
     noise *= error * np.sqrt(5) / noise.std(axis=1, ddof=1, keepdims=True)
     noise[0] = 0.0
     losses = np.asarray(losses, dtype=float)
-    return Comparison(-losses, losses, losses[:, None] + noise)
+    folds = losses[:, None] + noise
+    return Comparison(-losses, losses, folds, ExactMetric(AUC()), losses, losses, folds)
 
 
 def counted(losses, error, logistic=()):

@@ -9,7 +9,8 @@ from directrix.moments.score_histogram import LineHistograms
 
 
 def candidate(name):
-    return SimpleNamespace(name=name, line=np.zeros(2), fold_lines=[np.zeros(2)] * 2)
+    lines = np.zeros(2), [np.zeros(2)] * 2
+    return SimpleNamespace(name=name, complexity=0.0, line=lines[0], fold_lines=lines[1])
 
 
 class Passes:
@@ -52,7 +53,7 @@ def test_the_best_of_all_passes_is_chosen_with_its_design():
     chosen = selection.choose()
     assert selection.candidates[chosen.index].name == "1.0"
     assert selection.coding(chosen.index) == "design 1"
-    assert len(chosen.values) == 5
+    assert len(chosen.comparison.values) == 5
 
 
 def test_every_fold_is_scored_in_every_pass():

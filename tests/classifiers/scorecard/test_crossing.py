@@ -1,38 +1,77 @@
-"""Pairs that interact are crossed first, from the rows of other folds."""
+"""Pairs that interact are crossed, from the rows of other folds."""
 
 import numpy as np
+import pytest
 
-from directrix.designs.structure import Crossed
+from directrix.designs.structure import find_crosses
 from directrix.fitting.training_rows import TrainingRows
 from directrix.tables.coding.prior import CellKinds
 
+KINDS = [CellKinds(5, slice(1, 5), np.arange(4.0))] * 3
+
 
 def problem(seed=0, n=600):
+    """Return rows of which the first and the last column interact."""
     rng = np.random.default_rng(seed)
     cells = rng.integers(1, 5, (n, 3))
     positive = ((cells[:, 0] > 2) ^ (cells[:, 2] > 2)) & (rng.random(n) < 0.9)
-    kinds = [CellKinds(5, slice(1, 5), np.arange(4.0))] * 3
-    return kinds, cells, positive, np.arange(n) % 3
+    return TrainingRows(cells, positive, np.ones(n), np.arange(n) % 3)
 
 
-def crossed(kept=(0, 1, 2), *, flip=False, fold=1):
-    kinds, cells, positive, folds = problem()
-    if flip:
-        positive = np.where(folds == fold, ~positive, positive)
-    rows = TrainingRows(cells, positive, np.ones(len(cells)), folds)
-    return Crossed.of(kinds, rows, np.full(len(cells), 0.45), 4, fold, kept)
+def crosses(rows=None, kept=(0, 1, 2), fold=1, most=9):
+    rows = problem() if rows is None else rows
+    return find_crosses(KINDS, rows, np.full(len(rows.X), 0.45), fold, kept, most)
 
 
-def test_the_pair_that_interacts_comes_first():
-    assert crossed().pairs[0] == (0, 2)
+def test_the_pair_that_interacts_is_crossed_where_it_does():
+    (cross,) = crosses()
+    assert cross.pair == (0, 2)
+    for merged in cross.merged:
+        assert merged[2] < merged[3]
 
 
-def test_columns_that_are_not_kept_are_in_no_pair():
-    assert crossed(kept=(0, 1)).pairs == [(0, 1)]
+def test_columns_that_are_not_kept_are_in_no_cross():
+    assert crosses(kept=(0, 1)) == []
+
+
+def test_there_are_no_more_crosses_than_allowed():
+    assert crosses(most=0) == []
 
 
 def test_labels_of_the_fold_are_not_looked_at():
-    plain, flipped = crossed(), crossed(flip=True)
-    assert plain.pairs == flipped.pairs
-    for one, other in zip(plain.columns, flipped.columns, strict=True):
-        np.testing.assert_array_equal(one.basis, other.basis)
+    rows = problem()
+    flipped = rows._replace(positive=rows.positive ^ (rows.fold == 1))
+    for one, other in zip(crosses(rows), crosses(flipped), strict=True):
+        assert one.pair == other.pair
+        np.testing.assert_array_equal(one.merged[0], other.merged[0])
+        np.testing.assert_array_equal(one.merged[1], other.merged[1])
+
+
+def test_rows_of_weight_zero_and_units_of_weights_do_not_matter():
+    rows = problem()
+    (plain,) = crosses(rows)
+    more = TrainingRows(*(np.concatenate([part, part[:200]]) for part in rows[:4]))
+    more.weight[:600] = 7.0
+    more.weight[600:] = 0.0
+    (cross,) = crosses(more)
+    assert cross.pair == plain.pair
+    np.testing.assert_array_equal(cross.merged, plain.merged)
+
+
+def test_groups_of_alike_rows_are_as_certain_as_one_row_each():
+    rows = problem(n=30)
+    assert crosses(rows) == []
+    copied = TrainingRows(*(np.repeat(part, 20, axis=0) for part in rows[:4]))
+    assert crosses(copied)
+    assert crosses(copied._replace(group=np.repeat(np.arange(30), 20))) == []
+
+
+@pytest.mark.parametrize("weight", [1.0, 0.25])
+def test_copies_are_rows(weight):
+    rows = problem(n=200)
+    copies = np.full(200, 3)
+    counted = rows._replace(weight=3.0 * weight * np.ones(200), copies=copies)
+    repeated = TrainingRows(*(np.repeat(part, 3, axis=0) for part in rows[:4]))
+    for one, other in zip(crosses(counted), crosses(repeated), strict=True):
+        assert one.pair == other.pair
+        np.testing.assert_array_equal(one.merged, other.merged)

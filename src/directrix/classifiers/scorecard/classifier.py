@@ -73,12 +73,13 @@ class ScorecardClassifier(CardModel):
         Largest number of lines of the printed card: one for each bin with points of its own, or
         cell of a cross. The full card is learned first; then bins, levels, missing values, and rows
         and columns of crosses are merged where it matters least, and the points are fitted to the
-        probabilities of the full card. "auto" takes the smallest card that is as good on held-out
-        rows within the standard error, of at most 100 lines. None keeps the full card. All that is
-        reported is of the card that is printed; `sizes` shows others, and `compact` returns them.
+        probabilities of the full card. "auto" takes the smallest card of at most 100 lines that is
+        as good on held-out rows: within one standard error in the metric, and a quarter of one in
+        the AUC. None keeps the full card. All that is reported is of the card that is printed;
+        `sizes` shows others, and `compact` returns them.
     max_crosses : int, optional
         Largest number of pairs of columns with points of their own; 0 for an additive card. By
-        default as many as held-out rows ask for.
+        default all that are beyond chance, if they help on held-out rows.
     max_columns : int or "auto", optional
         Largest number of columns with points. "auto" drops the columns that held-out rows do not
         miss. By default all columns have points.
@@ -280,7 +281,7 @@ class ScorecardClassifier(CardModel):
         self._set_binner(counts.binner)
         directions = self._directions(counts.bins, len(self.classes_))
         scale = scale_of(self.points)
-        made = cards_of_counts(metric, counts, self._positives, directions, scale)
+        made = cards_of_counts(metric, counts, self._positives, directions, scale, self.max_lines)
         self._set_cards([each.card for each in made], [each.fitted for each in made])
         self.reports_ = ()
         return self

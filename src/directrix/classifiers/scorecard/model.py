@@ -102,7 +102,7 @@ def _held_out_arrays(held_out: Sequence[HeldOutPoints | None]) -> dict[str, AnyA
     known = [points for points in held_out if points is not None]
     if len(known) < len(held_out):
         return {}
-    sizes = [[len(points.points), points.effective] for points in known]
+    sizes = [[len(points.points), points.effective, points.slope] for points in known]
     return {
         "held_out": np.concatenate([points.table for points in known]),
         "held_out_sizes": np.array(sizes, dtype=np.float64),
@@ -114,19 +114,19 @@ def _restored_held_out(arrays: StateArrays, n_cards: int) -> list[HeldOutPoints 
     if "held_out" not in arrays:
         return [None] * n_cards
     table = arrays.take("held_out", (None, 4), "float64")
-    sizes = arrays.take("held_out_sizes", (n_cards, 2), "float64")
-    lengths, effective = sizes.T
+    sizes = arrays.take("held_out_sizes", (n_cards, 3), "float64")
+    lengths = sizes[:, 0]
     fits = (lengths >= 1).all() and (lengths % 1 == 0).all() and lengths.sum() == len(table)
-    fits = fits and (effective > 0).all()
+    fits = fits and (sizes > 0).all()
     require(bool(fits), "its held-out rows are not those of its cards")
     ends = np.cumsum(lengths).astype(np.int64)
     made: list[HeldOutPoints | None] = []
-    for part, rows in zip(np.split(table, ends[:-1]), effective.tolist(), strict=True):
+    for part, numbers in zip(np.split(table, ends[:-1]), sizes[:, 1:].tolist(), strict=True):
         points, negatives, positives, probability = part.T.copy()
         valid = (np.diff(points) > 0).all() and (part[:, 1:] >= 0).all()
         valid = valid and (probability <= 1).all() and (negatives + positives > 0).all()
         require(bool(valid), "its held-out rows are not weights by points")
-        made.append(HeldOutPoints(points, negatives, positives, probability, rows))
+        made.append(HeldOutPoints(points, negatives, positives, probability, *numbers))
     return made
 
 
@@ -380,6 +380,10 @@ class CardModel(MetricClassifier):
         chosen = []
         for sizes in known:
             lines = [fit.card.n_lines for fit in sizes if fit.card is not None]
+            # The full card is on no scale; on that of the others it may have more lines.
+            lines[-1] = max(
+                [lines[-1], *(fit.report.size.full_lines for fit in sizes if fit.report.size)]
+            )
             fitting = [k for k, n in enumerate(lines) if max_lines is None or n <= max_lines]
             if not fitting:
                 raise CardSizeError(max_lines, lines)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from directrix.tables.coding.prior import column_basis, directed_basis
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
+    from directrix.tables.coding.crosses import CrossGrid
     from directrix.tables.coding.prior import CellKinds
 
 
@@ -32,18 +32,17 @@ class Direction(NamedTuple):
 class CardCoding(NamedTuple):
     """What a card has points for.
 
-    ``pairs`` are the columns of each cross. ``merged`` has, for each column in a cross, the cell in
-    crosses of each of its cells.
+    ``crosses`` have the columns of each cross, and how it merges their cells.
     """
 
     coding: Coding
-    pairs: tuple[tuple[int, int], ...] = ()
-    merged: Mapping[int, IntArray] = MappingProxyType({})
+    crosses: tuple[CrossGrid, ...] = ()
 
     def rows(self, cells: IntArray) -> CodedRows:
         """Return rows with these cells, of shape (n, columns), as coded features."""
-        columns = {k: merged[cells[:, k]] for k, merged in self.merged.items()}
-        crossed = [(columns[i], columns[j]) for i, j in self.pairs]
+        crossed = [
+            (left[cells[:, i]], right[cells[:, j]]) for (i, j), (left, right) in self.crosses
+        ]
         return CodedRows.of(self.coding.cell_numbers(cells, crossed), self.coding)
 
 

@@ -1,18 +1,19 @@
-"""Crosses: pairs of columns whose effects do not add up, found by a score test.
+"""Crosses: pairs of columns whose effects do not add up, found by score tests.
 
-A cross has points for the cells of a coarse grid of two columns, coded by products of the leading
-directions of both. All pairs of columns are ordered by the score test of `cross_score`, on the
-residuals of a card without crosses and the curvature of its loss.
+A cross has points for the cells of a small grid of two columns. Pairs are crossed where residuals
+of a card without crosses depart in a quadrant of both columns by more than chance explains.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import expit, logit
 
 from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.tables.bins import Bins
@@ -54,137 +55,384 @@ def score_statistic(gradient: FloatArray, expected: FloatArray) -> float:
     return float((np.square(gradient) - expected).sum() / deviation) if deviation > 0 else 0.0
 
 
-# ── Crosses: pairs of columns whose effects do not add up, found by a score test ──────────────────
+# ── Cells of a column in crosses ──────────────────────────────────────────────────────────────────
 
 #: Cells of a column in a cross at most.
 _MOST_CELLS = 32
-#: Factor of the prior variance of a cross.
-_SCALE = 2.0
-#: Pairs whose test takes into account what both columns explain alone; others are screened out.
-_TESTED = 400
-#: Pairs are sought among so many columns at most.
-_MOST_COLUMNS = 150
 
 
-@dataclass(frozen=True)
-class CrossColumn:
-    """A column as it takes part in crosses.
+def cross_cells(kinds: CellKinds, weight: FloatArray, positive: FloatArray) -> IntArray:
+    """Return for each cell of a column its place in crosses, of at most 32 places and a few.
 
-    ``merged`` is the cell in crosses of each cell of the column, and ``basis`` the coding of these.
+    Missing values are first, then groups of neighbouring bins, then special values. Many levels are
+    merged with those of nearest rates of positives: this looks at labels, so that it must be done
+    without the rows that a card is tested on.
+
+    ``weight`` and ``positive`` are the weights of all rows and of the positives in each cell.
+    """
+    places = np.zeros(kinds.n_cells, dtype=np.int64)
+    if kinds.n_ordered:
+        inside = np.arange(kinds.ordered.start, kinds.ordered.stop)
+    else:  # cell 0 is missing, and all others are levels
+        inside = 1 + by_rate(positive[1:], weight[1:])
+    groups = merge_neighbours(weight[inside], _MOST_CELLS)
+    places[inside] = groups + 1
+    others = np.setdiff1d(np.arange(1, kinds.n_cells), inside)
+    places[others] = int(groups[-1]) + 2 + np.arange(len(others))
+    return places
+
+
+# ── Quadrants: where the effects of two columns do not add up ─────────────────────────────────────
+
+#: Rounds of taking out what each column explains alone, in turn.
+_ROUNDS_OF_CENTRING = 3
+#: Least curvature of a quadrant and of the three others.
+_LEAST_QUADRANT = 5.0
+#: Draws under the null hypothesis, and Euler's constant.
+_DRAWS, _EULER = 64, 0.5772156649015329
+#: Steps of the power method for the order of levels.
+_POWERS = 6
+
+#: Orders of the rows and of the columns of a table.
+Orders = tuple[IntArray, IntArray]
+
+
+class Quadrant(NamedTuple):
+    """The quadrant of a table in which residuals depart most.
+
+    Its ``statistic`` is about chi-square with one degree of freedom for a quadrant that is given
+    beforehand. ``cuts`` are the first row and the first column of the quadrant, in these
+    ``orders``.
     """
 
-    merged: IntArray
-    basis: FloatArray
+    statistic: float
+    cuts: tuple[int, int]
+    orders: Orders
+
+
+def best_quadrant(
+    residual: FloatArray, curvature: FloatArray, loose: tuple[bool, bool] = (False, False)
+) -> Quadrant:
+    r"""Return the quadrant of two columns with the largest score test.
+
+    For a quadrant :math:`a \ge i, b \ge k` with shares :math:`\pi_i` and :math:`\pi_k` of the
+    curvature H in its rows and columns,
+
+    .. math:: t_{ik} = \frac{\bigl(\sum_{a \ge i, b \ge k} R^\circ_{ab}\bigr)^2}{
+              \sum_{ab} H_{ab}\, (1[a \ge i] - \pi_i)^2\, (1[b \ge k] - \pi_k)^2}
+
+    where :math:`R^\circ` are the residuals less what each column explains alone. The denominator is
+    the variance of the numerator's sum if the columns are independent, and more if they are not.
+
+    ``residual`` and ``curvature`` are sums by pairs of cells, of shape (cells, other cells).
+    ``loose`` says whether rows and columns have no order; they are then put in the order of the
+    first singular vectors of :math:`R^\circ / \sqrt{H + 1}`.
+    """
+    centred = _centred(residual[None], curvature)
+    orders = _orders(centred, curvature, loose)
+    tests = _quadrant_tests(centred, curvature, orders)[0]
+    order = orders[0][0], orders[1][0]
+    if not tests.size:
+        return Quadrant(0.0, (0, 0), order)
+    i, k = np.unravel_index(int(tests.argmax()), tests.shape)
+    return Quadrant(float(tests[i, k]), (int(i) + 1, int(k) + 1), order)
+
+
+class NullDistribution(NamedTuple):
+    r"""Gumbel's distribution of the largest test of a table in which effects add up.
+
+    Sums of residuals by cells are drawn with variance H and the skewness of rare events,
+    :math:`\sqrt{H} z + (z^2 - 1) / 6` (Cornish and Fisher 1938), and the largest of the tests of
+    all quadrants is taken. Its mean is the location and γ times the scale; its deviation is
+    :math:`\pi / \sqrt{6}` times the scale, which is at least 2, as the tail of chi-square has it.
+    """
+
+    location: float
+    scale: float
 
     @classmethod
     def of(
-        cls, kinds: CellKinds, weight: FloatArray, positive: FloatArray, rank: int
-    ) -> CrossColumn:
-        """Merge the cells of a column, and code them.
+        cls, curvature: FloatArray, loose: tuple[bool, bool] = (False, False)
+    ) -> NullDistribution:
+        """Draw tables with these curvatures; see `best_quadrant`."""
+        H = curvature
+        z = np.random.default_rng(0).normal(size=(_DRAWS, *H.shape))
+        drawn = _centred(np.where(H > 0, np.sqrt(H) * z + (z**2 - 1.0) / 6.0, 0.0), H)
+        tests = _quadrant_tests(drawn, H, _orders(drawn, H, loose))
+        largest = tests.reshape(_DRAWS, -1).max(axis=1, initial=0.0)
+        scale = max(2.0, float(np.sqrt(6.0) / np.pi * largest.std()))
+        return cls(float(largest.mean()) - _EULER * scale, scale)
 
-        Levels are put in the order of their rate of positives: this looks at labels, so that it
-        must be done without the rows that a card is tested on.
-
-        ``weight`` and ``positive`` are the weights of all rows and of the positives in each cell;
-        the coding has ``rank`` directions at most.
-        """
-        merged = np.zeros(kinds.n_cells, dtype=np.int64)
-        if kinds.n_ordered:
-            inside = np.arange(kinds.ordered.start, kinds.ordered.stop)
-            means = kinds.means
-        else:  # cell 0 is missing, and all others are levels
-            inside = 1 + by_rate(positive[1:], weight[1:])
-            means = None
-        groups = merge_neighbours(weight[inside], _MOST_CELLS)
-        merged[inside] = groups + 1
-        ordered = int(groups[-1]) + 1
-        others = np.setdiff1d(np.arange(1, kinds.n_cells), inside)
-        merged[others] = ordered + 1 + np.arange(len(others))
-        n_cells = ordered + 1 + len(others)
-        totals = np.bincount(merged, weight, n_cells).astype(np.float64)
-        if means is not None:
-            # Shares before sums, which would overflow for values of 1e308.
-            inner, size = totals[1 : ordered + 1][groups], np.bincount(groups)[groups]
-            share = np.where(inner > 0, weight[inside] / np.where(inner > 0, inner, 1.0), 1 / size)
-            means = np.bincount(groups, share * means, ordered).astype(np.float64)
-        merged_kinds = CellKinds(n_cells, slice(1, ordered + 1), means)
-        basis = column_basis(merged_kinds, totals, rank, centred=False)
-        return cls(merged, basis * _SCALE**0.25)
-
-    @classmethod
-    def absent(cls, n_cells: int) -> CrossColumn:
-        """Return a column of so many cells that is in no cross."""
-        return cls(np.zeros(n_cells, dtype=np.int64), np.zeros((1, 0)))
+    def surprise(self, statistic: float) -> float:
+        r"""Return :math:`-\log p` of the largest test of a table, which may be below zero."""
+        return (statistic - self.location) / self.scale
 
 
-def rank_pairs(
-    columns: Sequence[CrossColumn], cells: IntArray, residual: FloatArray, curvature: FloatArray
-) -> list[tuple[int, int]]:
-    """Return pairs of columns, the most promising cross first.
+def _centred(residual: FloatArray, curvature: FloatArray) -> FloatArray:
+    """Return residuals, of shape (draws, rows, columns), less what each column explains alone."""
+    R, H = residual, curvature
+    rows, columns = H.sum(1), H.sum(0)
+    left, right = (
+        H / np.where(rows > 0, rows, 1.0)[:, None],
+        H / np.where(columns > 0, columns, 1.0),
+    )
+    for _ in range(_ROUNDS_OF_CENTRING):
+        R = R - left * R.sum(2)[:, :, None]
+        R = R - right * R.sum(1)[:, None]
+    return R
 
-    ``cells`` are those in crosses, of every row and column. Residuals are label less probability by
-    the additive card, curvatures p (1 − p), both times the row's weight.
+
+def _orders(centred: FloatArray, curvature: FloatArray, loose: tuple[bool, bool]) -> Orders:
+    """Return the orders of rows and columns of every draw, of shapes (draws, rows or columns)."""
+    n_draws, *shape = centred.shape
+    orders = [np.broadcast_to(np.arange(size), (n_draws, size)) for size in shape]
+    if any(loose):
+        table = centred / np.sqrt(curvature + 1.0)
+        norms = np.square(table).sum(axis=2)
+        right = table[np.arange(n_draws), norms.argmax(axis=1), :, None]
+        for _ in range(_POWERS):
+            left = table @ right
+            right = table.transpose(0, 2, 1) @ left
+            size = np.abs(right).max(axis=1, keepdims=True)
+            right = right / np.where(size > 0, size, 1.0)
+        for axis, vectors in enumerate((left, right)):
+            if loose[axis]:
+                orders[axis] = np.argsort(vectors[:, :, 0], axis=1, kind="stable")
+    return orders[0], orders[1]
+
+
+def _quadrant_tests(centred: FloatArray, curvature: FloatArray, orders: Orders) -> FloatArray:
+    """Return the tests of all quadrants, of shape (draws, rows - 1, columns - 1)."""
+    index = np.arange(len(centred))[:, None, None], orders[0][:, :, None], orders[1][:, None]
+    R, H = centred[index], curvature[index[1:]]
+    corner, inside = (_tails(_tails(part, 1), 2) for part in (R, H))
+    total = inside[:, :1, :1]
+    above, beyond = inside[:, 1:, :1], inside[:, :1, 1:]
+    corner, inside = corner[:, 1:, 1:], inside[:, 1:, 1:]
+    share = np.where(total > 0, total, 1.0)
+    p, q = above / share, beyond / share
+    variance = (
+        (1.0 - 2.0 * p) * (1.0 - 2.0 * q) * inside
+        + (1.0 - 2.0 * p) * q**2 * above
+        + p**2 * (1.0 - 2.0 * q) * beyond
+        + p**2 * q**2 * total
+    )
+    others = np.minimum(np.minimum(above, beyond) - inside, total - above - beyond + inside)
+    known = np.minimum(inside, others) >= _LEAST_QUADRANT
+    tests: FloatArray = np.where(known, corner**2 / np.where(known, variance, 1.0), 0.0)
+    return tests
+
+
+def _tails(values: FloatArray, axis: int) -> FloatArray:
+    """Return sums from each place to the end of an axis."""
+    return np.flip(np.cumsum(np.flip(values, axis), axis), axis)
+
+
+# ── Search for crosses: pairs whose best quadrant departs beyond chance ───────────────────────────
+
+#: Expected share of pairs that do not interact among those that are crossed (false discoveries);
+#: if no pair interacts, the probability that any is crossed.
+_CHANCE = 0.05
+#: Smaller tests are not compared with their distribution: hardly any is beyond chance.
+_WORTH_DRAWING = 12.0
+#: Pairs are sought among so many columns at most.
+_MOST_COLUMNS = 100
+#: Pairs that are tested again after the first cross, and rows or columns of a grid at most.
+_TESTED_AGAIN, _MOST_GRID = 100, 5
+#: Least curvature of each cell of a grid that is cut once more each way.
+_LEAST_CURVATURE = 1.0
+#: Ridge of the points of the cells of a cross during the search, and rounds of fitting them.
+_CELL_RIDGE, _FITS = 3.0, 2
+#: Least probability of a class.
+_TINY = 1e-9
+
+Pair = tuple[int, int]
+
+
+class Cuts(NamedTuple):
+    """A grid in a table: the first of each of its rows but one, and of its columns, in orders."""
+
+    rows: list[int]
+    columns: list[int]
+    orders: Orders
+
+    def merged(self, side: int) -> IntArray:
+        """Return for each place of one of the columns its row or column in the grid."""
+        rank = np.argsort(self.orders[side])
+        return np.searchsorted(self[side], rank, side="right")
+
+
+class CrossGrid(NamedTuple):
+    """A cross: two columns, and the row or column in a small grid of each of their cells."""
+
+    pair: Pair
+    merged: tuple[IntArray, IntArray]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of the grid."""
+        return int(self.merged[0].max()) + 1, int(self.merged[1].max()) + 1
+
+
+@dataclass
+class CrossSearch:
+    r"""Finds crosses, one after another, in the residuals of a card without them.
+
+    The largest test t of the quadrants of a pair has a probability of
+    :math:`p \approx e^{-(t - \mu) / \beta}` if effects add up (`NullDistribution`). After k
+    crosses, the pair of least p is crossed if for some j the j-th smallest p of all pairs is at
+    most :math:`(k + j)\, \alpha / m`, with m pairs and α = 0.05 (Benjamini and Hochberg 1995): in
+    a table without interactions this happens to any pair with probability α, and where many pairs
+    interact a little, each needs less.
+
+    A cross is a grid cut at its best quadrant, and once more each way. Its effects are added to the
+    card, and all pairs are tested again; a pair that departs again gets the cuts of that quadrant.
+
+    ``places`` has for each column that may be crossed the place in crosses of each of its cells;
+    the ``loose`` ones are columns of levels, whose places have no order. ``cells`` of rows are of
+    shape (n, columns), and ``chance`` is the probability of the positive class by the card. The
+    weights of all rows sum to the effective number of rows.
     """
-    used = [k for k, column in enumerate(columns) if column.basis.shape[1]]
-    if len(used) > _MOST_COLUMNS:
-        used = _strongest(columns, cells, residual, used)
-    pairs = list(combinations(used, 2))
-    if len(pairs) > _TESTED:
-        pairs = _screened(columns, cells, residual, curvature, used)
-    tests = [_score_test(columns, cells, residual, curvature, pair) for pair in pairs]
-    order = np.argsort(-np.array(tests), kind="stable")
-    return [pairs[k] for k in order]
 
+    places: Mapping[int, IntArray]
+    loose: Collection[int]
+    cells: IntArray
+    positive: AnyArray
+    chance: FloatArray
+    weight: FloatArray
 
-def _score_test(
-    columns: Sequence[CrossColumn],
-    cells: IntArray,
-    residual: FloatArray,
-    curvature: FloatArray,
-    pair: tuple[int, int],
-) -> float:
-    """Return the score test of a cross, less what both columns explain alone."""
-    left, right = (columns[k].basis for k in pair)
-    shape = len(left), len(right)
-    number = cells[:, pair[0]] * shape[1] + cells[:, pair[1]]
-    size = shape[0] * shape[1]
-    sums = [np.bincount(number, part, size).astype(np.float64) for part in (residual, curvature)]
-    return cross_score(sums[0].reshape(shape), sums[1].reshape(shape), left, right)
+    def run(self, most: int) -> list[CrossGrid]:
+        """Return so many crosses at most, the first found first."""
+        offset = logit(np.clip(self.chance, _TINY, 1.0 - _TINY))
+        self._set_log_odds(offset)
+        pairs = self._pairs()
+        n_pairs = len(pairs)
+        chances: dict[Pair, NullDistribution] = {}
+        grids: dict[Pair, Cuts] = {}
+        while True:
+            tests = {pair: self._test(pair, grids.get(pair)) for pair in pairs}
+            pairs = sorted(pairs, key=lambda pair: -tests[pair].statistic)[:_TESTED_AGAIN]
+            surprise = {}
+            for pair in (each for each in pairs if tests[each].statistic > _WORTH_DRAWING):
+                if pair not in chances:
+                    chances[pair] = NullDistribution.of(self._tables(pair)[1], self._loose(pair))
+                surprise[pair] = chances[pair].surprise(tests[pair].statistic)
+            best = sorted(surprise, key=lambda pair: -surprise[pair])
+            ranks = len(grids) + 1.0 + np.arange(len(best))
+            bars = -np.log(_CHANCE * ranks / n_pairs)
+            if not any(surprise[pair] > bar for pair, bar in zip(best, bars, strict=True)):
+                break
+            before = grids.get(best[0])
+            if before is None and len(grids) == most:
+                break
+            cuts = self._with_quadrant(best[0], before, tests[best[0]])
+            if before is not None and cuts[:2] == before[:2]:  # the grid has no room for it
+                pairs.remove(best[0])
+                continue
+            grids[best[0]] = cuts
+            self._set_log_odds(self._fitted(offset, grids))
+        return [self._grid(pair, cuts) for pair, cuts in grids.items()]
 
+    def _pairs(self) -> list[Pair]:
+        """Return all pairs of columns; of too many, those whose residuals are largest."""
+        used = sorted(self.places)
+        if len(used) > _MOST_COLUMNS:
+            left = {}
+            for k in used:
+                residual = np.bincount(self._of_rows[k], self._residual)
+                curvature = np.bincount(self._of_rows[k], self._curvature)
+                left[k] = float((residual**2 / (curvature + 1.0)).sum())
+            used = sorted(sorted(used, key=lambda k: -left[k])[:_MOST_COLUMNS])
+        return list(combinations(used, 2))
 
-def _screened(
-    columns: Sequence[CrossColumn],
-    cells: IntArray,
-    residual: FloatArray,
-    curvature: FloatArray,
-    used: Sequence[int],
-) -> list[tuple[int, int]]:
-    """Return the pairs of largest score tests, all computed in one product."""
-    features = np.hstack([columns[k].basis[cells[:, k]] for k in used]).astype(np.float32)
-    starts = np.cumsum([0, *(columns[k].basis.shape[1] for k in used)])
-    gradient = features.T @ (features * residual.astype(np.float32)[:, None])
-    np.square(features, out=features)
-    expected = features.T @ (features * curvature.astype(np.float32)[:, None])
-    tests = {}
-    for i, j in combinations(range(len(used)), 2):
-        block = slice(starts[i], starts[i + 1]), slice(starts[j], starts[j + 1])
-        tests[used[i], used[j]] = score_statistic(gradient[block], expected[block])
-    return sorted(tests, key=lambda pair: -tests[pair])[:_TESTED]
+    @cached_property
+    def _of_rows(self) -> dict[int, IntArray]:
+        """The place in crosses of every row, by column."""
+        return {k: places[self.cells[:, k]] for k, places in self.places.items()}
 
+    def _set_log_odds(self, log_odds: FloatArray) -> None:
+        chance = expit(log_odds)
+        self._residual = self.weight * (self.positive - chance)
+        self._curvature = self.weight * chance * (1.0 - chance)
 
-def _strongest(
-    columns: Sequence[CrossColumn], cells: IntArray, residual: FloatArray, used: Sequence[int]
-) -> list[int]:
-    """Return the columns whose cells have the largest residuals left."""
-    left = {
-        k: float(
-            np.square(
-                columns[k].basis.T @ np.bincount(cells[:, k], residual, len(columns[k].basis))
-            ).sum()
+    def _tables(self, pair: Pair) -> tuple[FloatArray, FloatArray]:
+        """Return residuals and curvatures by pairs of places."""
+        rows, columns = (int(self.places[k].max()) + 1 for k in pair)
+        return self._sums(self._of_rows[pair[0]], self._of_rows[pair[1]], rows, columns)
+
+    def _sums(
+        self, left: IntArray, right: IntArray, rows: int, columns: int
+    ) -> tuple[FloatArray, FloatArray]:
+        number = left * columns + right
+        residual, curvature = (
+            np.bincount(number, part, rows * columns).astype(np.float64, copy=False)
+            for part in (self._residual, self._curvature)
         )
-        for k in used
-    }
-    return sorted(sorted(used, key=lambda k: -left[k])[:_MOST_COLUMNS])
+        return residual.reshape(rows, columns), curvature.reshape(rows, columns)
+
+    def _loose(self, pair: Pair) -> tuple[bool, bool]:
+        return pair[0] in self.loose, pair[1] in self.loose
+
+    def _test(self, pair: Pair, cuts: Cuts | None) -> Quadrant:
+        """Return the best quadrant; that of a grid is in the orders of the grid."""
+        tables = self._tables(pair)
+        if cuts is None:
+            return best_quadrant(*tables, self._loose(pair))
+        residual, curvature = (table[np.ix_(*cuts.orders)] for table in tables)
+        return best_quadrant(residual, curvature)._replace(orders=cuts.orders)
+
+    def _with_quadrant(self, pair: Pair, before: Cuts | None, quadrant: Quadrant) -> Cuts:
+        """Return the cuts of a grid with those of a quadrant; of a new grid once more each way."""
+        if before is None:
+            orders = quadrant.orders
+            ordered = [table[np.ix_(*orders)] for table in self._tables(pair)]
+            cuts = [[cut] for cut in quadrant.cuts]
+            for axis in (0, 1):
+                cuts[axis] = _cut_again(ordered, cuts, axis)
+            return Cuts(cuts[0], cuts[1], orders)
+        rows, columns = (
+            sorted({*cuts, cut}) if len(cuts) + 1 < _MOST_GRID else cuts
+            for cuts, cut in zip(before[:2], quadrant.cuts, strict=True)
+        )
+        return before._replace(rows=rows, columns=columns)
+
+    def _grid(self, pair: Pair, cuts: Cuts) -> CrossGrid:
+        left, right = (cuts.merged(side)[self.places[k]] for side, k in enumerate(pair))
+        return CrossGrid(pair, (left, right))
+
+    def _fitted(self, log_odds: FloatArray, grids: Mapping[Pair, Cuts]) -> FloatArray:
+        """Return log-odds with points for the cells of all grids, each fitted in turn."""
+        points, cells = [], []
+        for pair, cuts in grids.items():
+            left, right = (cuts.merged(side)[self._of_rows[k]] for side, k in enumerate(pair))
+            cells.append((left, right))
+            points.append(np.zeros((len(cuts.rows) + 1, len(cuts.columns) + 1)))
+        for _ in range(_FITS):
+            for of_grid, (left, right) in zip(points, cells, strict=True):
+                self._set_log_odds(log_odds)
+                residual, curvature = self._sums(left, right, *of_grid.shape)
+                step = (residual - _CELL_RIDGE * of_grid) / (curvature + _CELL_RIDGE)
+                np.add(of_grid, step, out=of_grid)
+                log_odds = log_odds + step[left, right]
+        return log_odds
+
+
+def _cut_again(tables: Sequence[FloatArray], cuts: Sequence[list[int]], axis: int) -> list[int]:
+    """Return the cuts along an axis and one more, where the cells of the grid depart most."""
+    best, most = cuts[axis], 0.0
+    for cut in sorted(set(range(1, tables[0].shape[axis])) - set(cuts[axis])):
+        tried = list(cuts)
+        tried[axis] = sorted([*cuts[axis], cut])
+        residual, curvature = (
+            np.add.reduceat(np.add.reduceat(sums, [0, *tried[0]], 0), [0, *tried[1]], 1)
+            for sums in tables
+        )
+        if curvature.min() < _LEAST_CURVATURE:
+            continue
+        departure = float((residual**2 / curvature).sum())
+        if departure > most:
+            best, most = tried[axis], departure
+    return best
 
 
 # ── Ranking of pairs of columns for crosses, from counts alone ────────────────────────────────────
@@ -226,8 +474,8 @@ def rank_pair_gains(
         sums_with = sums(i)
         for j in columns[place + 1 :]:
             left, right = coded[i], coded[j]
-            residual, curvature = (_merged(part, left, right) for part in sums_with(j))
-            gain = cross_score(residual, curvature, left.basis, right.basis)
+            residual, curvature = (_merged(part, left[0], right[0]) for part in sums_with(j))
+            gain = cross_score(residual, curvature, left[1], right[1])
             gains.append(PairGain(bins[i].name, bins[j].name, gain))
     return sorted(gains, key=lambda pair: -pair.gain)
 
@@ -261,16 +509,32 @@ def additive_residuals(tables: AnyArray) -> tuple[FloatArray, FloatArray]:
     return counts[1] - expected[1], curvature
 
 
-def _coded(bins: Any, cells: AnyArray) -> CrossColumn:
+def _coded(bins: Any, cells: AnyArray) -> tuple[IntArray, FloatArray]:
+    """Return the place in crosses of each cell of a column, and the coding of the places."""
     weight, positive = cells.sum(axis=0).astype(np.float64), cells[1].astype(np.float64)
+    kinds = CellKinds.of(bins)
     if not weight[1:].any():  # a column without values
-        return CrossColumn(np.zeros(len(weight), dtype=np.int64), np.zeros((1, 0)))
-    return CrossColumn.of(CellKinds.of(bins), weight, positive, _RANK)
+        return np.zeros(len(weight), dtype=np.int64), np.zeros((1, 0))
+    places = cross_cells(kinds, weight, positive)
+    n_places = int(places.max()) + 1
+    totals = np.bincount(places, weight, n_places).astype(np.float64)
+    ordered = int(places[kinds.ordered].max()) if kinds.n_ordered else n_places - 1
+    means = None
+    if kinds.means is not None:
+        # Shares before sums, which would overflow for values of 1e308.
+        groups = places[kinds.ordered] - 1
+        inner, size = totals[1 : ordered + 1][groups], np.bincount(groups)[groups]
+        of_cell = weight[kinds.ordered]
+        share = np.where(inner > 0, of_cell / np.where(inner > 0, inner, 1.0), 1 / size)
+        means = np.bincount(groups, share * kinds.means, ordered).astype(np.float64)
+    of_places = CellKinds(n_places, slice(1, ordered + 1), means)
+    return places, column_basis(of_places, totals, _RANK, centred=False)
 
 
-def _merged(sums: FloatArray, left: CrossColumn, right: CrossColumn) -> FloatArray:
+def _merged(sums: FloatArray, left: IntArray, right: IntArray) -> FloatArray:
     """Return sums by the cells that columns have in crosses."""
-    shape = len(left.basis), len(right.basis)
-    number = left.merged[:, None] * shape[1] + right.merged
-    merged = np.bincount(number.ravel(), sums.ravel(), shape[0] * shape[1])
+    shape = int(left.max()) + 1, int(right.max()) + 1
+    merged = np.bincount(
+        (left[:, None] * shape[1] + right).ravel(), sums.ravel(), shape[0] * shape[1]
+    )
     return merged.astype(np.float64, copy=False).reshape(shape)

@@ -8,6 +8,7 @@ import pytest
 from directrix.models.card import Card, Cross
 from directrix.tables.coding.card_coding import CardCoding
 from directrix.tables.coding.coded_rows import Coding
+from directrix.tables.coding.crosses import CrossGrid
 
 SIZES = (5, 3, 7)
 
@@ -21,7 +22,7 @@ def design(*, crosses):
     bases = [rng.normal(size=(max(merged[k]) + 1, 2)) for k in range(3)]
     pairs = ((0, 2), (1, 2))
     coding = Coding(columns, [(bases[i], bases[j]) for i, j in pairs], rng.uniform(0.5, 2.0, 5))
-    return CardCoding(coding, pairs, merged)
+    return CardCoding(coding, tuple(CrossGrid((i, j), (merged[i], merged[j])) for i, j in pairs))
 
 
 @pytest.mark.parametrize("crosses", [False, True])
@@ -34,7 +35,7 @@ def test_the_points_of_a_row_are_its_score(crosses):
     expected = made.rows(cells) @ line[:-1] + line[-1]
     np.testing.assert_allclose(card.scores(cells), expected, atol=1e-10)
     assert [len(points) for points in card.columns] == list(SIZES)
-    assert [cross.columns for cross in card.crosses] == list(made.pairs)
+    assert [cross.columns for cross in card.crosses] == [each.pair for each in made.crosses]
     for cross in card.crosses:
         assert cross.points.shape == tuple(max(merged) + 1 for merged in cross.merged)
 
