@@ -425,6 +425,7 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
 
     @property
     def _metric(self) -> Metric:
+        check_is_fitted(self)
         return self.metric_
 
     @property
