@@ -353,16 +353,17 @@ def budget_lines(rows: list[Row]) -> list[str]:
         f"{ALERTS} alerts a day of about {ROWS:,} rows; {TRAINED} days set the threshold, {NEW} "
         f"follow. Volumes by weekday are {', '.join(f'{v:g}' for v in WEEK)}, times lognormal "
         f"noise; the share of positives is {100 * SHARES[0]:g} %, and {100 * SHARES[1]:g} % after "
-        f"{SHIFT} of the new days. Means of {len(SEEDS)} draws. Commit {commits_of(rows)}."
+        f"{SHIFT} of the new days. Means over draws. Commit {commits_of(rows)}."
     )
     cells = []
-    for noise, method in product(NOISES, distinct(rows, "method")):
+    for noise, method in product(distinct(rows, "noise"), distinct(rows, "method")):
         of_method = select(rows, noise=noise, method=method)
         names = ("above_before", "above_after", "above", "used_before", "used_after", "used")
         shares = (f"{100 * mean_of(of_method, name):.1f} %" for name in names)
-        cells.append((f"{100 * noise:g} %", method, *shares))
+        draws = len(of_method)
+        cells.append((f"{100 * float(noise):g} %", method, draws, *shares))
     columns = (
-        "noise of volume | threshold | days above, before the shift | after | all | "
+        "noise of volume | threshold | draws | days above, before the shift | after | all | "
         "budget used, before the shift | after | all"
     )
     moved = select(rows, noise=NOISES[0], method="moved every day")
@@ -377,13 +378,12 @@ def budget_lines(rows: list[Row]) -> list[str]:
 
 def lines(rows: list[Row]) -> list[str]:
     """Return the report of all three parts."""
-    return [
-        *("# Money and budgets", ""),
-        "Made by `python -m benchmarks.studies.money_and_budgets`.",
-        *("", *savings_lines(rows)),
-        *("", *coverage_lines(COVERAGE.rows())),
-        *("", *budget_lines(DAYS.rows())),
-    ]
+    made = "Made by `python -m benchmarks.studies.money_and_budgets`."
+    report = ["# Money and budgets", "", made]
+    parts = (savings_lines, rows), (coverage_lines, COVERAGE.rows()), (budget_lines, DAYS.rows())
+    for part, measured in parts:
+        report += ["", *part(measured)] if measured else []
+    return report
 
 
 SAVINGS = Record.beside(__file__, "set, method, rows, cost, gap, low, high, cpu, commit", "set")
