@@ -206,11 +206,13 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
         """Return rows with the costs of their errors and their days, and metrics of training."""
         X, y, sample_weight, _ = rows
         self._refuse_unknown("fit", columns, self._names_in_fit)
+        priced = any(map(self._cost_columns, metrics))
+        n_rows = len(np.asarray(y)) if priced or self._names_in_fit else 0
         kept = slice(None) if sample_weight is None else np.asarray(sample_weight) > 0
-        periods = self._periods(X, columns, len(y))
+        periods = self._periods(X, columns, n_rows)
         if periods is not None:
             keyed = replace(keyed, periods=periods.take(kept))
-        if not any(map(self._cost_columns, metrics)):
+        if not priced:
             return keyed, metrics
         refused = {"several metrics": len(metrics) > 1, "class_weight=": self.class_weight}
         refused["more than two classes"] = len(self.classes_) > 2
@@ -219,7 +221,7 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
                 msg = f"costs of single rows do not go with {what}: leave one of them out"
                 raise ValueError(msg)
         cost: Any = metrics[0]
-        costs = RowCosts.of(cost, len(y), columns, X)
+        costs = RowCosts.of(cost, n_rows, columns, X)
         keyed, metric = keyed.priced(cost, costs.take(kept), self.positive_)
         return keyed, [metric]
 
