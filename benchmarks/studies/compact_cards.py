@@ -24,6 +24,7 @@ import argparse
 import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from pathlib import Path
 from statistics import fmean, median
 from typing import Any, NamedTuple
 
@@ -34,6 +35,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.harness.data import TABLES, Rows, load_table, table_folder
+from benchmarks.harness.figure import BLUE, GREY, GRID, VERMILION, new_figure
 from benchmarks.harness.markdown import table
 from benchmarks.harness.record import Record, Row, commit, distinct, select
 from benchmarks.harness.runner import Part, Study, quiet, timed
@@ -284,6 +286,68 @@ def _in_parts(function: Callable[[Any], FloatArray], X: Any) -> FloatArray:
     return np.concatenate(parts)
 
 
+# ── picture ───────────────────────────────────────────────────────────────────────────────────────
+
+DRAWN = ("german_credit", "credit_data", "telco_churn", "hmeq")
+PICTURE = Path(__file__).parents[2] / "docs" / "_static" / "how-small.png"
+
+
+def drawn_tables(args: argparse.Namespace) -> Iterator[tuple[str, int]]:
+    """Yield the tables of the picture, and their rows at most."""
+    yield from ((name, args.rows) for name in (DRAWN[:1] if args.quick else DRAWN))
+
+
+def measure_sizes(name: str, most_rows: int) -> list[tuple[object, ...]]:
+    """Return what to expect of each size of a card fitted to all rows of a table."""
+    X, y = rows_of(name, most_rows)
+    with quiet():
+        made = ScorecardClassifier(
+            METRIC, max_lines="auto", points=IntegerPoints(100), warn_baseline=False
+        ).fit(X, y)
+    return [
+        (
+            name,
+            most_rows,
+            size.lines,
+            "full" if size.gap is None else "auto" if size.is_chosen else "",
+            *(f"{value:.6g}" for value in size.expected),
+            commit(),
+        )
+        for size in made.sizes()
+    ]
+
+
+def draw() -> None:
+    """Draw lines against the AUC that is expected on new rows."""
+    rows = PATHS.rows()
+    if not rows:
+        return
+    figure = new_figure(7.2, 4.6)
+    for place, name in enumerate(distinct(rows, "table")):
+        axes = figure.add_subplot(2, 2, place + 1)
+        chosen = select(rows, table=name)
+        sizes = [row for row in chosen if row["which"] != "full"]
+        keys = ("lines", "expected")
+        lines_of, expected = (np.array([float(row[key]) for row in sizes]) for key in keys)
+        full_card = next(row for row in chosen if row["which"] == "full")
+        level = float(full_card["expected"])
+        ends = float(full_card["low"]), float(full_card["high"])
+        axes.axhspan(*ends, color=GREY, alpha=0.15, linewidth=0)
+        axes.axhline(level, color=GREY, linestyle="--", linewidth=1)
+        axes.plot(lines_of, expected, color=BLUE, marker="o", markersize=4)
+        auto = [row for row in sizes if row["which"] == "auto"]
+        for row in auto:
+            axes.plot(
+                float(row["lines"]), float(row["expected"]), "o", color=VERMILION, markersize=8
+            )
+        axes.set_title(f"{name} (full card: {full_card['lines']} lines)", fontsize=9)
+        axes.set_xlabel("lines of the printed card", fontsize=8)
+        axes.set_ylabel("AUC expected on new rows", fontsize=8)
+        axes.tick_params(labelsize=8)
+        axes.grid(**GRID)
+    figure.savefig(PICTURE, dpi=150)
+
+
 # ── report ────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -376,9 +440,19 @@ COVERAGE = Record(
     ("table", "metric", "draw", "lines", "expected", "low", "high", "reached", "commit"),
     ("table", "metric", "draw"),
 )
+PATHS = Record(
+    RECORD.path.with_name("compact_cards_sizes.csv"),
+    ("table", "rows", "lines", "which", "expected", "low", "high", "commit"),
+    ("table", "rows"),
+)
 STUDY = Study(
-    [Part(RECORD, plan, measure), Part(COVERAGE, draws, measure_draw)],
+    [
+        Part(RECORD, plan, measure),
+        Part(PATHS, drawn_tables, measure_sizes),
+        Part(COVERAGE, draws, measure_draw),
+    ],
     lines,
+    draw=draw,
     quick="one fold of the smallest table, and one draw",
     options={
         "--rows": {"type": int, "default": MOST_ROWS, "help": "of a table at most"},

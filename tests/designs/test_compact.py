@@ -6,8 +6,10 @@ import pytest
 
 from directrix import Binner, ScorecardClassifier
 from directrix.classifiers import IntegerPoints, PointsToDoubleOdds
+from directrix.designs.compact_source import CardScores, FixedSize
 from directrix.exceptions import CardSizeError
 from directrix.export import load, save
+from directrix.models.card import Card
 from directrix.tables import BinCounts
 
 SCALES = [None, "pdo", IntegerPoints(20), "integer", PointsToDoubleOdds(rounded=False)]
@@ -280,3 +282,12 @@ def test_a_saved_compact_card_is_the_same(tmp_path):
     assert str(read.card_) == str(made.card_)
     with pytest.raises(CardSizeError):
         read.compact(10)
+
+
+def test_cards_are_a_coding_of_cells():
+    cells = np.array([[0, 1], [1, 0], [1, 1]])
+    cards = [Card(0.5, (np.array([1.0, 2.0]), np.array([4.0, 8.0]))), Card(0.0, (np.zeros(2),) * 2)]
+    assert CardScores(tuple(cards)).rows(cells).tolist() == [[9.5, 0.0], [6.5, 0.0], [10.5, 0.0]]
+    rule = FixedSize(chosen=1, n_candidates=2, size=1)
+    assert rule(np.array([0.3, 0.2, 0.9, 0.8])) == 3
+    assert rule(np.array([0.1, 0.2, 0.9, 0.8])) == 0

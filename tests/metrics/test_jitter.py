@@ -79,7 +79,9 @@ def test_a_limit_on_precision_is_drawn_from_the_rows_that_are_flagged():
     assert jittered(metric, curve, *sizes) == pytest.approx(values.mean(), abs=4 * error)
 
 
-@pytest.mark.parametrize("metric", [Cost(1, 5), FBeta(), PrecisionAtK(0.2)], ids=str)
+@pytest.mark.parametrize(
+    "metric", [Cost(1, 5), FBeta(), PrecisionAtK(0.2)], ids=lambda metric: type(metric).__name__
+)
 def test_other_thresholds_are_drawn_by_the_share_of_rows_above(metric):
     positive, scores = scored()
     curve = Curve.of(positive, scores)
@@ -101,7 +103,7 @@ def test_a_recall_is_the_mean_chance_of_a_positive_to_be_let_through():
     assert jittered(RecallAtFPR(0.1), curve, n, n) == pytest.approx(np.diff(curve.tpr) @ passes)
 
 
-@pytest.mark.parametrize("metric", METRICS, ids=str)
+@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: type(metric).__name__)
 def test_chances_add_to_one_and_the_mean_is_among_the_values(metric):
     curve = Curve.of(*scored())
     chances = threshold_chances(metric, curve, 120.0, 280.0)
@@ -111,7 +113,7 @@ def test_chances_add_to_one_and_the_mean_is_among_the_values(metric):
     assert values.min() <= jittered(metric, curve, 120.0, 280.0) <= values.max()
 
 
-@pytest.mark.parametrize("metric", METRICS, ids=str)
+@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: type(metric).__name__)
 def test_with_ever_more_rows_it_is_the_metric_itself(metric):
     curve = Curve.of(*scored(seed=3))
     exact = metric.best_value(curve)
@@ -119,7 +121,7 @@ def test_with_ever_more_rows_it_is_the_metric_itself(metric):
     assert jittered(metric, curve, 1e10, 1e10) == pytest.approx(exact, abs=0.01)
 
 
-@pytest.mark.parametrize("metric", METRICS, ids=str)
+@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: type(metric).__name__)
 def test_scores_count_by_their_order_and_weights_by_their_ratio(metric):
     positive, scores = scored()
     expected = jittered(metric, Curve.of(positive, scores), 120.0, 280.0)
@@ -127,7 +129,9 @@ def test_scores_count_by_their_order_and_weights_by_their_ratio(metric):
     assert jittered(metric, same, 120.0, 280.0) == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("metric", [*METRICS, AUC(), AveragePrecision()], ids=str)
+@pytest.mark.parametrize(
+    "metric", [*METRICS, AUC(), AveragePrecision()], ids=lambda metric: type(metric).__name__
+)
 def test_a_stack_has_the_values_of_its_curves(metric):
     curves = [Curve.of(scored(seed=0)[0], np.arange(400.0) * sign) for sign in (1, -1)]
     stack = CurveStack(

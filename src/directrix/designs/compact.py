@@ -53,8 +53,9 @@ SIZES = (10, 15, 20, 30, 40, 60, 80, 100, 150)
 MOST_LINES, CAUTIOUS_LINES = 100, 40
 #: Losses of area that are not missed: in all, and as a share of its standard error.
 _MARGIN, _SHARE = 1e-3, 0.25
-#: Log-odds of the teacher grow at least so fast with its scores, even if held-out rows show noise.
-LEAST_SLOPE = 0.1
+#: Log-odds of the teacher grow at least so fast with its scores, even if held-out rows show noise,
+#: and have at most this deviation: classes that are separated have no curvature.
+_LEAST_SLOPE, _MOST_SPREAD = 0.1, 4.0
 _LINE = np.array([1.0, 0.0])
 
 
@@ -101,11 +102,14 @@ class SizeRule:
         candidate = self.base(losses[: self.n_candidates])
         if candidate != self.chosen:
             return candidate
+        return self.n_candidates + self.size(losses)
+
+    def size(self, losses: FloatArray) -> int:
+        """Return the index of the selected size."""
         last = len(self.errors) - 1
         sizes = losses[self.n_candidates : self.n_candidates + last + 1]
-        behind = np.flatnonzero(sizes - losses[candidate] > self.errors)
-        first = max(self.first, int(behind.max(initial=-1)) + 1)
-        return self.n_candidates + min(first, last)
+        behind = np.flatnonzero(sizes - losses[self.chosen] > self.errors)
+        return min(max(self.first, int(behind.max(initial=-1)) + 1), last)
 
 
 class Behind(NamedTuple):
@@ -154,8 +158,7 @@ class CompactFit:
         the fit of the full card; ``plain=True`` if it is not the one that is asked for.
         ``unbinned``: how far a model without bins is behind the full card.
         """
-        slope, offset = log_odds_line(best.scores, self.seen)
-        to_log_odds = max(slope, LEAST_SLOPE), offset
+        to_log_odds = teacher_odds(best.scores, self.seen)
         full_lines = self._lines(self._restated_full(cards[None], to_log_odds))
         sizes = self._sizes(full_lines)
         if not sizes:
@@ -239,7 +242,7 @@ class CompactFit:
         n_candidates = best.selection.scores.shape[1]
         rule = SizeRule(best.selection.rule, best.selection.chosen, n_candidates, first, errors)
         losses = _with_sizes(best.selection, rule, comparison, finals, 0).losses
-        index = rule(losses) - n_candidates
+        index = rule.size(losses)
         return (index, None) if index == len(sizes) else (index, rule)
 
     def cards(
@@ -305,6 +308,14 @@ class CompactFit:
         features = partial(points_as_rows, size.card)
         make = finished if self.scale is not None else in_scores
         return self.of_cells(Draft(final.fitted, report, curve, features, partial(make, size.card)))
+
+
+def teacher_odds(scores: FloatArray, rows: TrainingRows) -> tuple[float, float]:
+    """Return slope and offset of the log-odds that a teacher's held-out scores stand for."""
+    slope, offset = log_odds_line(scores, rows)
+    slope = max(slope, _LEAST_SLOPE)
+    factor = min(1.0, _MOST_SPREAD / max(slope * float(scores.std()), 1e-12))
+    return factor * slope, factor * offset
 
 
 def largest_loss_of_area(error: float) -> float:

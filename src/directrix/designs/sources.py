@@ -11,10 +11,10 @@ import numpy as np
 from sklearn.base import clone
 
 from directrix.designs.card import BASELINES, CardCandidates, CardSettings
-from directrix.designs.compact import LEAST_SLOPE, CompactFit
+from directrix.designs.compact import CompactFit, teacher_odds
 from directrix.designs.compact_source import SourceSizes
 from directrix.designs.counted import CountedSizes, counted_candidates, require_counts_of
-from directrix.designs.points import log_odds_line, scaled_without_rows
+from directrix.designs.points import scaled_without_rows
 from directrix.engines.column_roles import TableRoles
 from directrix.engines.tasks import CellFeatures, NumberFeatures, Score, Surveyed
 from directrix.fitting.fit_rows import FTOL, Candidates, Fitted
@@ -154,8 +154,7 @@ class CardSource:
             if fold is not None:
                 tested = np.flatnonzero(rows.fold == fold)
                 scores[tested] = card.points(rows.X[tested])
-        slope, offset = log_odds_line(scores, rows)
-        slope = max(slope, LEAST_SLOPE)
+        slope, offset = teacher_odds(scores, rows)
         fit = CompactFit(
             None, AUC(), rows, kinds, self.settings.directions, "auto", lambda: False, lambda x: x
         )

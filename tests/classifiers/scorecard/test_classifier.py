@@ -215,7 +215,7 @@ class TestTables:
             assert low + 0.3 * (high - low) < missing < high - 0.3 * (high - low)
             new = pd.DataFrame({"x": [0.0] * 3, "t": ["never seen", "v", "u"]})
             unseen, low, high = ours.decision_function(new)
-            assert low < unseen < high
+            assert low <= unseen < high  # in a line with others, if the card is compact
             new = pd.DataFrame({"x": [0.0, 0.0], "t": [None, "another"]})
             assert len(set(ours.decision_function(new))) == 1
 
@@ -449,7 +449,7 @@ class TestBudget:
 
     def test_in_no_time_directions_have_no_prices_and_points_are_rounded_plainly(self):
         X, y = bent(200)
-        wishes = {"monotone": {0: "increasing"}, "points": "integer"}
+        wishes = {"monotone": {0: "increasing"}, "points": "integer", "max_lines": None}
         ours = card(time_budget=1e-9, **wishes).fit(X, y)
         skipped = {"the effects of directions", "the search for better points"}
         assert skipped <= set(ours.report_.skipped)

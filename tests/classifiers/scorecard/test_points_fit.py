@@ -39,7 +39,9 @@ def table(n=500, seed=0):
 
 
 def card(metric="recall@fpr=0.1", **kwargs):
-    return ScorecardClassifier(metric, **{"learn_from": "counts", "cv": 3, **kwargs})
+    return ScorecardClassifier(
+        metric, **{"learn_from": "counts", "cv": 3, "max_lines": None, **kwargs}
+    )
 
 
 @every_scale
@@ -171,7 +173,7 @@ def test_points_of_some_folds_alone_are_not_used(monkeypatch, n_cards):
         return asked.count(-1.0) > n_cards
 
     monkeypatch.setattr(Clock, "is_over", is_over)
-    monkeypatch.setattr(UnbinnedBaseline, "gap", lambda *_: None)  # it asks for the time, too
+    monkeypatch.setattr(UnbinnedBaseline, "behind", lambda *_: None)  # it asks for the time, too
     fitted = card(points="integer", time_budget=1000.0).fit(X, y)
     assert asked.count(-1.0) == n_cards + 1
     assert fitted.report_.skipped == ("the search for better points",)

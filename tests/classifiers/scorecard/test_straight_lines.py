@@ -53,7 +53,7 @@ def best_card(rows, learn_from="counts", trials=None):
 @pytest.mark.parametrize("bent", [True, False])
 def test_a_card_is_far_better_than_a_straight_line_only_where_the_truth_bends(learn_from, bent):
     kinds, rows, features = coded(bent)
-    gap = UnbinnedBaseline(kinds, rows, None).gap(best_card(features, learn_from))
+    gap = UnbinnedBaseline(kinds, rows, None).behind(best_card(features, learn_from)).gap
     assert gap.low <= gap.mean <= gap.high
     assert gap.mean > 0.3 if bent else abs(gap.mean) < 0.05
 
@@ -61,13 +61,13 @@ def test_a_card_is_far_better_than_a_straight_line_only_where_the_truth_bends(le
 def test_without_held_out_rows_there_is_no_gap():
     kinds, rows, features = coded(bent=True)
     card = best_card(features._replace(fold=None))
-    assert UnbinnedBaseline(kinds, rows._replace(fold=None), None).gap(card) is None
+    assert UnbinnedBaseline(kinds, rows._replace(fold=None), None).behind(card) is None
 
 
 def test_what_the_search_for_a_structure_promises_too_much_is_no_gap():
     kinds, rows, features = coded(bent=True)
     lines = UnbinnedBaseline(kinds, rows, None)
     trials = Trials(np.array([0.5, 0.52, 0.51]), 0.03**2 * np.eye(3), LeastLoss())
-    gaps = [lines.gap(best_card(features, trials=each)) for each in (None, trials)]
+    gaps = [lines.behind(best_card(features, trials=each)).gap for each in (None, trials)]
     assert gaps[1].mean == pytest.approx(gaps[0].mean - trials.excess, abs=0.01)
     assert gaps[1].high - gaps[1].low > gaps[0].high - gaps[0].low

@@ -145,7 +145,7 @@ class ScorecardClassifier(CardModel):
         binner: Any = "auto",
         learn_from: str = "rows",
         cv: Any = 5,
-        max_lines: int | str | None = None,
+        max_lines: int | str | None = "auto",
         max_crosses: int | None = None,
         max_columns: int | str | None = None,
         points: Any = None,
