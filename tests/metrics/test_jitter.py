@@ -20,6 +20,11 @@ from directrix.metrics import (
 from directrix.metrics.base import Curve, CurveStack
 from directrix.metrics.jitter import jittered, threshold_chances
 
+
+def _name(metric):
+    return type(metric).__name__
+
+
 METRICS = [
     RecallAtFPR(0.1),
     FPRAtRecall(0.8),
@@ -103,7 +108,7 @@ def test_a_recall_is_the_mean_chance_of_a_positive_to_be_let_through():
     assert jittered(RecallAtFPR(0.1), curve, n, n) == pytest.approx(np.diff(curve.tpr) @ passes)
 
 
-@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: type(metric).__name__)
+@pytest.mark.parametrize("metric", METRICS, ids=_name)
 def test_chances_add_to_one_and_the_mean_is_among_the_values(metric):
     curve = Curve.of(*scored())
     chances = threshold_chances(metric, curve, 120.0, 280.0)
@@ -113,7 +118,7 @@ def test_chances_add_to_one_and_the_mean_is_among_the_values(metric):
     assert values.min() <= jittered(metric, curve, 120.0, 280.0) <= values.max()
 
 
-@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: type(metric).__name__)
+@pytest.mark.parametrize("metric", METRICS, ids=_name)
 def test_with_ever_more_rows_it_is_the_metric_itself(metric):
     curve = Curve.of(*scored(seed=3))
     exact = metric.best_value(curve)
@@ -121,7 +126,7 @@ def test_with_ever_more_rows_it_is_the_metric_itself(metric):
     assert jittered(metric, curve, 1e10, 1e10) == pytest.approx(exact, abs=0.01)
 
 
-@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: type(metric).__name__)
+@pytest.mark.parametrize("metric", METRICS, ids=_name)
 def test_scores_count_by_their_order_and_weights_by_their_ratio(metric):
     positive, scores = scored()
     expected = jittered(metric, Curve.of(positive, scores), 120.0, 280.0)
