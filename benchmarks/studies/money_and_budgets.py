@@ -322,7 +322,7 @@ def coverage_lines(rows: list[Row]) -> list[str]:
     )
     cells = []
     for tail, (n, prior) in product(TAILS, SAMPLES):
-        of_tail = select(rows, tail=tail, rows=n, prior=prior)
+        of_tail = [row for row in select(rows, tail=tail, prior=prior) if row["rows"] == str(n)]
         found = {row["method"]: row for row in of_tail}
         if not found:
             continue
