@@ -235,6 +235,16 @@ class _Reader:
         require(self._start == len(self._values), f"it has too many {self._noun}")
 
 
+def _lines_of(sizes: Sequence[Fitted]) -> list[int]:
+    """Return the lines of the sizes of a card, the full card last.
+
+    The full card has points as scores; on the scale of the others it may have more lines.
+    """
+    lines = [fit.card.n_lines if fit.card else 0 for fit in sizes]
+    known = [fit.report.size.full_lines for fit in sizes if fit.report.size]
+    return [*lines[:-1], max([*lines[-1:], *known])] if lines else []
+
+
 # ── CardModel: what a classifier whose model is a card does with rows, once it is fitted ──────────
 
 
@@ -349,16 +359,17 @@ class CardModel(MetricClassifier):
             msg = f"label must be the class of a card, one of {shown}, not {label!r}"
             raise ValueError(msg)
         index = 0 if len(classes) == 2 else classes.index(label)
+        known = self._known_sizes[index]
         return CardSizes(
             SizeResult(
-                fit.card.n_lines,
+                n_lines,
                 sum(bool(np.ptp(points)) for points in fit.card.columns),
                 len(fit.card.crosses),
                 fit.report.expected,
                 None if fit.report.size is None else fit.report.size.gap,
                 fit.report.size == self.reports_[index].size,
             )
-            for fit in self._known_sizes[index]
+            for fit, n_lines in zip(known, _lines_of(known), strict=True)
             if fit.card is not None
         )
 
@@ -379,11 +390,7 @@ class CardModel(MetricClassifier):
             raise CardSizeError(max_lines, ())
         chosen = []
         for sizes in known:
-            lines = [fit.card.n_lines for fit in sizes if fit.card is not None]
-            # The full card is on no scale; on that of the others it may have more lines.
-            lines[-1] = max(
-                [lines[-1], *(fit.report.size.full_lines for fit in sizes if fit.report.size)]
-            )
+            lines = _lines_of(sizes)
             fitting = [k for k, n in enumerate(lines) if max_lines is None or n <= max_lines]
             if not fitting:
                 raise CardSizeError(max_lines, lines)
