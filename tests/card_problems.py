@@ -55,7 +55,8 @@ def fitted_card(classes=2):
     score = score + np.random.default_rng(1).normal(size=len(rows))
     special = {NAMES["number"]: [-999], NAMES["day"]: [SPECIAL_DAY]}
     binner = Binner(special_values=special, min_rows=3, min_level_rows=2)
-    classifier = ScorecardClassifier("auc", binner=binner, learn_from="counts", cv=2)
+    options = {"learn_from": "counts", "cv": 2, "max_lines": None}  # all columns have points
+    classifier = ScorecardClassifier("auc", binner=binner, **options)
     labels = np.digitize(score, np.quantile(score, np.arange(1, classes) / classes))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a bad model is good enough

@@ -33,7 +33,7 @@ def test_a_state_restores_an_equal_classifier(classifier):
 
 
 def test_a_classifier_of_two_classes_refuses_a_state_of_three():
-    state = DirectClassifier(cv=3).fit(X, np.digitize(X[:, 0], [-0.5, 0.5])).export_state()
+    state = DirectClassifier("auc", cv=3).fit(X, np.digitize(X[:, 0], [-0.5, 0.5])).export_state()
     assert state.n_lines == 3
     params = MomentClassifier().get_params()
     with pytest.raises(StateError, match="MomentClassifier has another number of classes"):

@@ -9,6 +9,7 @@ from directrix.classifiers import IntegerPoints, PointsToDoubleOdds
 from directrix.designs.compact_source import CardScores, FixedSize
 from directrix.exceptions import CardSizeError
 from directrix.export import load, save
+from directrix.frontier.compare import LeastLoss
 from directrix.models.card import Card
 from directrix.tables import BinCounts
 
@@ -288,6 +289,6 @@ def test_cards_are_a_coding_of_cells():
     cells = np.array([[0, 1], [1, 0], [1, 1]])
     cards = [Card(0.5, (np.array([1.0, 2.0]), np.array([4.0, 8.0]))), Card(0.0, (np.zeros(2),) * 2)]
     assert CardScores(tuple(cards)).rows(cells).tolist() == [[9.5, 0.0], [6.5, 0.0], [10.5, 0.0]]
-    rule = FixedSize(chosen=1, n_candidates=2, size=1)
+    rule = FixedSize(LeastLoss(), chosen=1, n_candidates=2, size=1)
     assert rule(np.array([0.3, 0.2, 0.9, 0.8])) == 3
     assert rule(np.array([0.1, 0.2, 0.9, 0.8])) == 0

@@ -221,7 +221,7 @@ def test_a_file_keeps_the_bins_and_the_parameters(tmp_path):
 
 @pytest.mark.parametrize("learn_from", ["rows", "counts"])
 def test_cards_keep_the_bins(learn_from):
-    options = {"learn_from": learn_from, "cv": 2, "max_crosses": 0, "time_budget": 60}
+    options = {"learn_from": learn_from, "cv": 2, "max_crosses": 0, "max_lines": None}
     card = ScorecardClassifier("auc", binner=Binner(cuts=CUTS, missing_with={"age": 40}), **options)
     card.fit(X, Y)
     labels = [row.bin for row in card.card_.table() if row.column == "age"]

@@ -223,11 +223,21 @@ class SourceSizes:
         if self.scale is not None:
             made, fitted = scaled_without_rows(self.scale, made, fitted)
             size = size._replace(lines=made.count_lines(self.bins))
-        gap = full.report.gap
         report = replace(
             full.report,
             expected=best.assessment.estimate,
             size=size,
-            gap=gap and gap._replace(mean=gap.mean + size.gap.mean),
+            gap=_joined(full.report.gap, size.gap),
         )
         return Fitted(fitted, report, made)
+
+
+def _joined(full: Gap | None, size: Gap) -> Gap | None:
+    """Return how much better a size is than a simpler model that the full card is compared with.
+
+    Both differences are known with errors of their own, which are taken for independent.
+    """
+    if full is None:
+        return None
+    mean, reach = full.mean + size.mean, np.hypot(full.high - full.mean, size.high - size.mean)
+    return Gap(mean, float(mean - reach), float(mean + reach))

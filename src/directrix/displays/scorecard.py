@@ -138,7 +138,8 @@ def _number_axis(
 
     The outermost bins have no end: they are drawn a little beyond the outermost cuts.
     """
-    kept = [row.cells[-1] - 1 for row in steps[:-1]]  # the cut above the last cell of a step
+    # The cut above the last ordered bin of a step; missing and special values may have joined it.
+    kept = [max(cell for cell in row.cells if cell <= bins.n_ordered) - 1 for row in steps[:-1]]
     all_cuts = np.array(bins.cuts)
     if not len(all_cuts):
         return np.array([0.0, 1.0]), [], ()

@@ -284,6 +284,8 @@ _LATER_PARAMS_OF = {
     "ScorecardClassifier": {"max_lines"},
     "SmoothClassifier": {"kernel", "kernel_params"},
 }
+#: What a model had been fitted with before it had the parameter, where that is not the default.
+_BEFORE: dict[str, Any] = {"max_lines": None}
 #: Parameters that the first files have under other names.
 _RENAMED_PARAMS = {"choose": "learn_from", "signs": "monotone", "train_on": "learn_from"}
 _LABEL_TYPES: dict[str, type] = {
@@ -395,7 +397,8 @@ def _params(written: Any, classifier_type: Any) -> dict[str, Any]:
     params = {_RENAMED_PARAMS.get(key, key): key for key in written} if is_mapping else {}
     complete = is_mapping and len(params) == len(written) and known - later <= set(params) <= known
     require(complete, f"its parameters are not those of {name}")
-    values = {param: from_plain(written[key]) for param, key in params.items()}
+    values = {param: _BEFORE[param] for param in later & _BEFORE.keys()}
+    values |= {param: from_plain(written[key]) for param, key in params.items()}
     if "signs" in written and values["monotone"] is not None:
         words = {1: "increasing", -1: "decreasing"}
         values["monotone"] = {key: words.get(sign) for key, sign in values["monotone"].items()}

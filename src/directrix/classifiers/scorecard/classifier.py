@@ -199,7 +199,7 @@ class ScorecardClassifier(CardModel):
 
         With ``refine=0`` there is no second pass, nor with ``learn_from="counts"`` and a binner
         that is fitted (see `binner`): its cells are counted in the first. With `counts` there is
-        only the last.
+        only the last. A compact card (`max_lines`) takes one more, if the full card has more lines.
 
         Parameters
         ----------

@@ -41,14 +41,23 @@ def counts_of(rows, fold=None):
         ({"card": {"learn_from": "counts"}}, 3),
         ({"card": {"learn_from": "counts", "binner": "frozen"}}, 2),
         ({"counts": "counts"}, 1),
+        ({"counts": "counts", "card": {"max_lines": 10}}, 2),
         ({"card": {"learn_from": "rows", "max_crosses": 0}}, 3),
         ({"card": {"learn_from": "rows", "max_crosses": 0}, "refine": 0}, 2),
         ({"card": {"learn_from": "rows", "max_crosses": 0}, "refine": 2}, 4),
     ],
-    ids=["counts", "known bins", "counts given", "rows", "no correction", "two corrections"],
+    ids=[
+        "counts",
+        "known bins",
+        "counts given",
+        "compact",
+        "rows",
+        "no correction",
+        "two corrections",
+    ],
 )
 def test_there_are_as_many_passes_as_documented(options, passes):
-    options = {**options, "card": dict(options.get("card", {}))}
+    options = {**options, "card": {"max_lines": None} | options.get("card", {})}
     if options["card"].get("binner") == "frozen":
         options["card"]["binner"] = FrozenEstimator(Binner().fit(frame()[FEATURES]))
     if "counts" in options:
@@ -64,7 +73,7 @@ def test_there_are_as_many_passes_as_documented(options, passes):
 def test_numbers_in_one_part_and_texts_in_another_need_one_more_pass():
     first, second, third = parts(frame())
     source = Parts(first, second.assign(age=[f"{age:g}" for age in second["age"]]), third)
-    card = fit(source)
+    card = fit(source, card={"max_lines": None})
     assert source.times == 4
     assert card.binner_.bins_[0].kind == "text"
 
