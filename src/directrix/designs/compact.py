@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from directrix.tables.coding.prior import CellKinds
 
 #: Lines of the sizes that are kept of every fit, beside that which is asked for.
-SIZES = (10, 15, 20, 30, 40, 60, 80, 100, 150)
+SIZES = (10, 20, 30, 40, 60, 80, 100)
 #: Lines of a card of which nobody said how many, at most; and if no rows can be held out.
 MOST_LINES, CAUTIOUS_LINES = 100, 40
 #: Losses of area that are not missed: in all, and as a share of its standard error.

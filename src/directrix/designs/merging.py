@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from directrix.tables.coding.prior import CellKinds
 
 #: Atoms of all columns at most: cells of almost equal points are merged before the path begins.
-_MOST_ATOMS = 180
+_MOST_ATOMS = 150
 #: Crosses that the path begins with at most, the strongest, and rows and columns of each.
 _MOST_CROSSES, _GRID = 12, 3
 #: Added to the curvature of each atom, in rows: constants of a column have none.

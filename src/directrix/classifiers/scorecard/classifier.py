@@ -189,13 +189,15 @@ class ScorecardClassifier(CardModel):
         engine: str = "auto",
         progress: bool = True,
     ) -> Self:
-        """Fit to rows wherever they are, in three passes over them; for two classes.
+        """Fit to rows wherever they are, in three or four passes over them; for two classes.
 
         The first pass samples rows of each class: from the sample come bins, crosses and candidates
         as `fit` makes them. The second corrects the best candidates by their gradients over all
         rows or, with ``learn_from="counts"``, counts pairs of bins. The third counts held-out
         scores in histograms of all rows, which give the card, the threshold, the rates and the
-        probabilities. With a guarantee, one more fold is set apart in all passes.
+        probabilities. With a guarantee, one more fold is set apart in all passes. A full card of
+        more lines than `max_lines` is then compressed, and one more pass counts the held-out scores
+        of the compact cards.
 
         With ``refine=0`` there is no second pass, nor with ``learn_from="counts"`` and a binner
         that is fitted (see `binner`): its cells are counted in the first. With `counts` there is
