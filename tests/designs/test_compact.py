@@ -6,6 +6,7 @@ import pytest
 
 from directrix import Binner, ScorecardClassifier
 from directrix.classifiers import IntegerPoints, PointsToDoubleOdds
+from directrix.designs import compact, compact_source
 from directrix.designs.compact_source import CardScores, FixedSize
 from directrix.exceptions import CardSizeError
 from directrix.export import load, save
@@ -43,6 +44,22 @@ def test_a_card_has_at_most_so_many_printed_lines(max_lines, points):
     cells = sum(part.points.size for part in card.cross_tables(1))
     assert len(printed) + cells <= max_lines
     assert (classifier.decision_function(table) > 0).tolist() == classifier.predict(table).tolist()
+
+
+@pytest.mark.parametrize("in_passes", [False, True])
+def test_auto_is_no_larger_than_can_be_read_even_if_every_size_is_worse(in_passes, monkeypatch):
+    for module in (compact, compact_source):
+        monkeypatch.setattr(module, "largest_loss_of_area", lambda _: -1.0)
+    table, late = loans(2000)
+    table = table.assign(debt=table["income"].fillna(2e4) + 1e3 * table["age"], since=table["age"])
+    table = table.assign(wealth=table["debt"] * 2.0 - 5e3 * table["age"])
+    classifier = ScorecardClassifier("auc", cv=3, max_crosses=0, warn_baseline=False)
+    if in_passes:
+        classifier.fit_source(table.assign(late=late), target="late", progress=False)
+    else:
+        classifier.fit(table, late)
+    assert classifier.report_.size.full_lines > compact.MOST_LINES
+    assert 50 < classifier.card_.n_lines <= compact.MOST_LINES
 
 
 def test_a_card_of_the_same_size_is_the_full_card():

@@ -40,7 +40,8 @@ def fitted():
     risk += 3 * ((table.home == "<b>") ^ table.member)
     y = (risk + rng.normal(size=n) > 4).to_numpy()
     binner = Binner(max_bins=8, special_values=[-999.0])
-    return ScorecardClassifier("auc", learn_from="counts", cv=2, binner=binner).fit(table, y)
+    options = {"learn_from": "counts", "cv": 2, "max_lines": None}
+    return ScorecardClassifier("auc", binner=binner, **options).fit(table, y)
 
 
 @pytest.fixture(autouse=True)

@@ -109,7 +109,8 @@ def _fit(
 ) -> ScorecardClassifier:
     rows = raw_rows(TRAINING_ROWS, 0, new=False)
     binner = Binner(max_bins=12, special_values={'amount "€"': [SPECIAL]}, **(own or {}))
-    classifier = ScorecardClassifier("auc", binner=binner, learn_from="counts", cv=2, **options)
+    fixed = {"learn_from": "counts", "cv": 2, "max_lines": None}  # so that all columns have points
+    classifier = ScorecardClassifier("auc", binner=binner, **fixed, **options)
     with quiet():
         return classifier.fit(rows, y(rows))
 

@@ -179,7 +179,7 @@ class CompactFit:
         comparison = compare(self.metric, curves)
         terms = [best.selection.criterion.terms(each.whole) for each in curves]
         comparison = comparison._replace(pooled=np.array([of_metric for of_metric, _ in terms]))
-        chosen, rule = self._chosen(best, sizes, comparison, finals)
+        chosen, rule = self._chosen(best, sizes, comparison, finals, full_lines)
         if rule is not None:
             selection = _with_sizes(best.selection, rule, comparison, finals, chosen)
             selection = replace(selection, rows=made[chosen].rows)
@@ -221,6 +221,7 @@ class CompactFit:
         sizes: Sequence[int],
         comparison: Comparison,
         finals: Sequence[Finalized],
+        full_lines: int,
     ) -> tuple[int, SizeRule | None]:
         """Return the index of the size, and by what rule it is chosen; that of full is last."""
         if not isinstance(self.max_lines, str):
@@ -237,7 +238,7 @@ class CompactFit:
         first = 1 + max(worse, default=-1)
         errors = comparison.standard_errors(0)[1 : 1 + len(few)]
         errors = np.maximum(errors, np.median(errors))
-        if len(few) == len(sizes):  # the full card is small enough too
+        if full_lines <= MOST_LINES:
             errors = np.append(errors, 0.0)
         n_candidates = best.selection.scores.shape[1]
         rule = SizeRule(best.selection.rule, best.selection.chosen, n_candidates, first, errors)

@@ -121,7 +121,7 @@ class SourceSizes:
         held_out = tuple(by_fold[: fit.n_folds])
         k = len(selection.candidates)
         behind = self._behind(held_out, [chosen.number, *range(k, k + len(sizes))])
-        rule = self._auto_rule(held_out, chosen.number, k, sizes, behind)
+        rule = self._auto_rule(held_out, chosen.number, sizes, behind, full_lines)
         index = sizes.index(max_lines) if not isinstance(max_lines, str) else rule.first
         made = []
         for number, size in enumerate(sizes):
@@ -171,11 +171,12 @@ class SourceSizes:
         self,
         folds: tuple[LineHistograms, ...],
         chosen: int,
-        n_candidates: int,
         sizes: Sequence[int],
         behind: FloatArray,
+        full_lines: int,
     ) -> SizeRule:
         """Return the rule by which a size is chosen; ``first`` is the one."""
+        n_candidates = len(self.selection.candidates)
         few = sum(size <= MOST_LINES for size in sizes)
         factors = self.selection.factors
         areas = best_values_of(AUC(), folds, factors)
@@ -189,7 +190,7 @@ class SourceSizes:
         errors = np.maximum(errors, np.median(errors)) if few else errors
         worse_by_metric = np.flatnonzero(behind[:few].mean(axis=1) > errors)
         first = 1 + max(int(worse.max(initial=-1)), int(worse_by_metric.max(initial=-1)))
-        first = first if few == len(sizes) else min(first, few - 1)
+        first = first if full_lines <= MOST_LINES else min(first, few - 1)
         before = tuple(self.selection.by_fold[: self.fit.n_folds])
         base = compare_histograms(self.fit.metric, before, factors, self._complexities)
         by = OneStandardError.of(base, self._complexities)

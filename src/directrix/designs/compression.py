@@ -32,6 +32,8 @@ _STEPS, _CONVERGED = 40, 1e-5
 #: Units of whole points that are tried, as factors of the finest with which all points fit.
 _UNITS = tuple(np.geomspace(1.0, 2.0, 8).tolist())
 _CHANGES = 400
+#: Least curvature of a row, in its weight.
+_LEAST_CURVATURE = 1e-9
 
 
 # ── The points of a size: fitted to the teacher's probabilities, then made whole ──────────────────
@@ -51,9 +53,9 @@ class Teacher:
 
     @property
     def curvature(self) -> FloatArray:
-        """P (1 − p) times the weight of each row."""
+        """P (1 − p) times the weight of each row, of which no card is certain beyond rounding."""
         chance = expit(self.log_odds)
-        return np.asarray(self.weight * chance * (1.0 - chance))
+        return np.asarray(self.weight * np.maximum(chance * (1.0 - chance), _LEAST_CURVATURE))
 
 
 class Fitted(NamedTuple):

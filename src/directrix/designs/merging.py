@@ -419,8 +419,7 @@ class Curvature:
         """Measure the curvature on rows; ``atoms`` has the shape (columns and grids, n)."""
         rows = slice(None, _CURVATURE_ROWS)
         atoms, log_odds, q = atoms[:, rows], log_odds[rows], curvature[rows]
-        if q.sum() > 0:  # a teacher that is certain of every row has none
-            q = q * (curvature.sum() / q.sum())
+        q = q * (curvature.sum() / q.sum())
         gram, first = np.zeros((count, count)), np.zeros(count)
         for start in range(0, len(q), _BLOCK):
             block = slice(start, start + _BLOCK)
@@ -437,7 +436,6 @@ class Curvature:
         cls, gram: FloatArray, mass: FloatArray, total: float, first: FloatArray
     ) -> Curvature:
         """Find the points that are nearest to the teacher."""
-        total = total or 1.0  # a teacher that is certain of every row has no curvature
         centred = gram - np.outer(mass, mass) / total
         centred[np.diag_indices(len(mass))] += _SLIGHT
         inverse = np.linalg.inv(centred)

@@ -7,8 +7,8 @@ from sklearn.frozen import FrozenEstimator
 
 from directrix import Binner
 from directrix.engines import HashFolds
-from directrix.engines.table_roles import TableRoles
-from directrix.fitting.source_passes import SourcePasses
+from directrix.engines.column_roles import TableRoles
+from directrix.fitting.fit_source import SourcePasses
 from directrix.tables import BinCounts
 
 KEY = HashFolds(N_FOLDS, key="id")
@@ -65,7 +65,7 @@ def test_there_are_as_many_passes_as_documented(options, passes, max_lines):
 def test_numbers_in_one_part_and_texts_in_another_need_one_more_pass():
     first, second, third = parts(frame())
     source = Parts(first, second.assign(age=[f"{age:g}" for age in second["age"]]), third)
-    card = fit(source)
+    card = fit(source, card={"max_lines": None})
     assert source.times == 4
     assert card.binner_.bins_[0].kind == "text"
 
