@@ -206,9 +206,9 @@ _HEAVIEST = 0.8
 def long_tailed_interval(values: FloatArray, level: float = _LEVEL) -> tuple[float, float]:
     r"""Return an interval of the mean of values of which few may be most of the sum.
 
-    The bootstrap of rows covers 55 to 80 % of such means: the rows that would make a sample's mean
-    too large are not among the rows at hand. So rows beyond a high quantile u are drawn from a
-    Pareto distribution,
+    The bootstrap of rows covered 65 to 80 % of such means in simulations: the rows that would make
+    a sample's mean too large are not among the rows at hand. So rows beyond a high quantile u are
+    drawn from a Pareto distribution,
 
     .. math:: P(V > v) = \frac kn \left(\frac uv\right)^{1/\xi}, \qquad
               \hat\xi = \frac1k \sum_{i \le k} \log \frac{v_i}{u},
