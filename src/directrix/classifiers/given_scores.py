@@ -38,7 +38,7 @@ def threshold_for(
 ) -> OperatingPoint:
     """Return the best threshold of given scores, and the rates to expect there on new rows.
 
-    The scores must be those of rows that the model was not fitted to. `OperatingPointClassifier`
+    The scores must be those of rows that the model was not fitted to. ``OperatingPointClassifier``
     has the same threshold, and probabilities, files and days that are watched besides.
 
     Parameters
@@ -47,7 +47,7 @@ def threshold_for(
         Labels of two classes.
     scores : array of shape (n,)
         Of any model; higher is more likely positive.
-    metric, limits, guarantee, positive : as in `OperatingPointClassifier`
+    metric, limits, guarantee, positive : as in ``OperatingPointClassifier``
     sample_weight, groups : arrays of shape (n,), optional
 
     Returns

@@ -152,13 +152,11 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
     classes_ : array
         The two labels, sorted.
 
-    See Also
-    --------
-    sklearn.model_selection.TunedThresholdClassifierCV : The same idea, without rates to expect,
-        limits or guarantees.
-
     Notes
     -----
+    scikit-learn's ``TunedThresholdClassifierCV`` is the same idea, without rates to expect, limits
+    or guarantees.
+
     Folds have estimators of their own, fitted to fewer rows than the final one. Their probabilities
     are on one scale by themselves, and are used as they are. Scores of ``decision_function`` may
     have a scale that depends on the rows: those of each fold are put on the scale of the final

@@ -372,7 +372,7 @@ class BinCounts(ClasswiseSummary):
         other : dict, optional
             Levels of a column of texts that are moved to "other".
         missing_with : dict, optional
-            The bin that missing values of a column are joined with, as in `Binner`; it is looked
+            The bin that missing values of a column are joined with, as in ``Binner``; it is looked
             for among the new bins.
         drop : sequence of str
             Columns to leave out.
