@@ -29,7 +29,6 @@ from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from directrix import DirectClassifier, OperatingPointClassifier, ScorecardClassifier
 from directrix.exceptions import (
@@ -585,25 +584,3 @@ def test_the_scale_of_probabilities_is_increasing_to_both_ends():
     positions = scale.positions(p)
     assert (np.diff(positions) > 0).all()
     np.testing.assert_allclose([scale.score_at(z) for z in positions], p, atol=1e-12)
-
-
-CHECKED = [
-    OperatingPointClassifier(LogisticRegression(tol=1e-12, max_iter=2000)),
-    OperatingPointClassifier(GaussianNB(), cv=3),
-    OperatingPointClassifier(GaussianNB(), "balanced_error", response_method="predict_proba"),
-]
-
-
-CHECKS = parametrize_with_checks(CHECKED).mark
-# Of estimators for two classes; test_whole_weights_are_rows asks the same.
-LABELS_DIFFER = tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 7)
-
-
-@pytest.mark.every_case
-@pytest.mark.filterwarnings("ignore::UserWarning")
-# As a list: from scikit-learn 1.6 comes a generator, of which pytest warns.
-@pytest.mark.parametrize(CHECKS.args[0], list(CHECKS.args[1]), **CHECKS.kwargs)
-def test_scikit_learn_checks(estimator, check):
-    if LABELS_DIFFER and "sample_weight_equivalence" in str(check):
-        pytest.skip("this scikit-learn gives the two estimators it compares different labels")
-    check(estimator)

@@ -23,6 +23,7 @@ from sklearn.model_selection import (
     cross_val_predict,
     train_test_split,
 )
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import (
@@ -35,6 +36,7 @@ from directrix import (
     DirectClassifier,
     MomentClassifier,
     Moments,
+    OperatingPointClassifier,
     SmoothClassifier,
 )
 from directrix.classifiers import ScorecardClassifier
@@ -114,6 +116,9 @@ ESTIMATORS = [
     # No time for more than the first card: what is checked is not how good the best is.
     ScorecardClassifier(cv=2, time_budget=1e-9),
     ScorecardClassifier(cv=2, time_budget=1e-9, learn_from="counts"),
+    OperatingPointClassifier(LogisticRegression(tol=1e-12, max_iter=2000)),
+    OperatingPointClassifier(GaussianNB(), cv=3),
+    OperatingPointClassifier(GaussianNB(), "balanced_error", response_method="predict_proba"),
 ]
 if SELECTION.limit is not None:  # the first of each class, and one with a kernel
     first = {type(estimator): estimator for estimator in ESTIMATORS[::-1]}

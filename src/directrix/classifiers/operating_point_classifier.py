@@ -72,8 +72,9 @@ _SCORES = "the scores"
 class _HeldOutRows:
     """Rows with held-out scores in favour of the positive label, and what gave them.
 
-    ``why``: how the scores came about, for the report. ``probabilities``: whether they are some.
-    ``tested``: positions of these rows among all that were given; by default they are all.
+    ``why`` says in the report how the scores came about, and ``probabilities`` whether the scores
+    are probabilities. ``tested`` are the positions of these rows among all that were given; by
+    default they are all.
     """
 
     scores: FloatArray

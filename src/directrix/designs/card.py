@@ -238,8 +238,8 @@ class CardEnd:
     ) -> Draft:
         """Return the full card, on its scale if it has one.
 
-        ``cards``: the fitted card (None) and, for a scale, those made without each fold. ``plain``:
-        whether it is on no scale in any case.
+        ``cards`` are the fitted card (None) and, for a scale, those made without each fold. With
+        ``plain`` it is on no scale in any case.
         """
         scale = self.design.settings.scale
         if scale is None or plain:

@@ -62,7 +62,7 @@ _LINE = np.array([1.0, 0.0])
 def sizes_to_make(max_lines: int | str, full_lines: int, *, only_one: bool = False) -> list[int]:
     """Return the sizes to be made, in increasing order; none if the full card is small enough.
 
-    ``only_one``: whether no size is made but that which is asked for.
+    With ``only_one`` no size is made but the one that is asked for.
     """
     if isinstance(max_lines, str):
         made = {CAUTIOUS_LINES} if only_one else {*SIZES}
@@ -81,9 +81,9 @@ class SizeRule:
     largest is taken. Losses are those of the candidates, then those of the sizes, the smallest
     first.
 
-    ``chosen``: index of the candidate that sizes are known of. ``first``: the smallest size that
-    ranks rows as well as the full card. ``errors``: standard errors of the differences between
-    sizes and full; as many as there are sizes to choose from.
+    ``chosen`` is the index of the candidate that sizes are known of, and ``first`` that of the
+    smallest size that ranks rows as well as the full card. ``errors`` are the standard errors of
+    the differences between the sizes and the full card, one for each size to choose from.
     """
 
     base: Rule
@@ -130,10 +130,10 @@ class _Sized(NamedTuple):
 class CompactFit:
     """Makes the compact cards of a fitted card.
 
-    ``seen``: rows that the candidates were compared on, with cells as their features.
-    ``max_lines``: "auto" or the largest number of lines. ``used_up``: whether all time is used up;
-    then only the size that is asked for is made. ``of_cells``: from the fit of a card of these
-    cells to one of raw rows.
+    ``seen`` are the rows that the candidates were compared on, with cells as their features.
+    ``max_lines`` is "auto" or the largest number of lines. ``used_up`` says whether all time is
+    used up; then only the size that is asked for is made. ``of_cells`` turns the fit of a card of
+    these cells into one of raw rows.
     """
 
     scale: Scale | None
@@ -154,9 +154,9 @@ class CompactFit:
     ) -> Draft:
         """Return the card of the size that is asked for, with others in ``sizes``.
 
-        ``cards``: the fitted card (None), and those made without each fold. ``full_draft``: makes
-        the fit of the full card; ``plain=True`` if it is not the one that is asked for.
-        ``unbinned``: how far a model without bins is behind the full card.
+        ``cards`` are the fitted card (None) and those made without each fold. ``full_draft`` makes
+        the fit of the full card, with ``plain=True`` if it is not the one that is asked for.
+        ``unbinned`` says how far a model without bins is behind the full card.
         """
         to_log_odds = teacher_odds(best.scores, self.seen)
         full_lines = self._lines(self._restated_full(cards[None], to_log_odds))
@@ -254,7 +254,8 @@ class CompactFit:
     ) -> dict[int, dict[int | None, Card]]:
         """Return all sizes of all cards, those of the folds made without their rows.
 
-        ``to_log_odds``: from the scores of the card of all rows, slope and offset.
+        ``to_log_odds`` are the slope and the offset from scores of the card of all rows to
+        log-odds.
         """
         centre, spread = self._centre(cards[None], None)
         of_size: dict[int, dict[int | None, Card]] = {size: {} for size in sizes}
@@ -327,8 +328,8 @@ def largest_loss_of_area(error: float) -> float:
 def _behind_by(full: Behind | None, size: Gap, losses: FloatArray) -> Gap | None:
     """Return how much better a size is than a simpler model.
 
-    ``full``: what the full card is better by. ``size``: what the size is better by than the full
-    card. ``losses``: of the size, by fold.
+    ``full`` is what the full card is better by than that model, and ``size`` what the size is
+    better by than the full card. ``losses`` are those of the size, by fold.
     """
     return None if full is None else Gap.of_folds(full.gap.mean + size.mean, full.folds - losses)
 

@@ -93,7 +93,7 @@ class FixedSize:
 class SourceSizes:
     """Compact cards of the candidate that was chosen in passes.
 
-    ``bins``: bins of each column. ``make``: compresses cards.
+    ``bins`` are those of each column, and ``make`` compresses cards.
     """
 
     fit: SourceFit
@@ -105,7 +105,7 @@ class SourceSizes:
     def run(self, chosen: Chosen, full: Fitted, max_lines: int | str) -> Fitted:
         """Return the compact card that is asked for, with others in ``sizes``.
 
-        ``full``: the fit of the full card.
+        ``full`` is the fit of the full card.
         """
         fit, selection = self.fit, self.selection
         cards = self._full_cards(chosen.number)

@@ -43,7 +43,8 @@ _LEAST_CURVATURE = 1e-9
 class Teacher:
     """A full card, and the rows it was trained on.
 
-    ``cells`` (n, columns): of the rows. ``log_odds``: of the positive class, by the card.
+    ``cells`` of shape (n, columns) are those of the rows, and ``log_odds`` what the card gives them
+    for the positive class.
     """
 
     card: Card
@@ -61,7 +62,8 @@ class Teacher:
 class Fitted(NamedTuple):
     """Points of groups, and their curvature, the intercept projected out.
 
-    ``groups``: the atoms that the groups are named after. ``block``: column or grid of each.
+    ``groups`` are the atoms that the groups are named after, and ``block`` is the column or grid of
+    each.
     """
 
     of_atom: IntArray
@@ -75,7 +77,7 @@ class Fitted(NamedTuple):
 class Compression:
     """Compresses one card: points of groups are those nearest to the teacher's in its curvature.
 
-    ``weights``: of the rows of each cell, for each column.
+    ``weights`` has, for each column, the weight of the rows in each of its cells.
     """
 
     def __init__(
@@ -144,8 +146,8 @@ class Compression:
     ) -> FloatArray:
         """Return the points of groups that are nearest to the teacher's, and the intercept.
 
-        ``number``: group of each atom. ``blocks``: columns and grids that are left. ``start``:
-        where a descent begins.
+        ``number`` is the group of each atom, and ``blocks`` are the columns and grids that are
+        left. A descent begins at ``start``.
         """
         del blocks
         first = np.zeros(len(start))
@@ -274,8 +276,8 @@ def compression_of_counts(
 
     The curvature is the same for every row, and points are nearest to the teacher's in it.
 
-    ``second``: weight of the rows in each pair of cells, of all columns one after another; dense
-    or sparse. ``prior``: share of positives.
+    ``second`` has the weight of the rows in each pair of cells, of all columns one after another;
+    it is dense or sparse. ``prior`` is the share of positives.
     """
     curvature = prior * (1.0 - prior)
     ends = np.cumsum([of_column.n_cells for of_column in kinds])
@@ -336,8 +338,8 @@ def whole_points(
 
     For each of several units: rounded points, of which one at a time is changed by one.
 
-    ``block``: groups of one block have zero as their least. ``neighbours``: for each group those
-    whose points may not be more, and not be less; −1 for none.
+    The least points of the groups of one ``block`` are zero. ``neighbours`` has, for each group,
+    the one whose points may not be more and the one whose points may not be less; −1 for none.
     """
     if not len(points):
         return points, 1.0

@@ -89,7 +89,7 @@ def cards_of_counts(
 ) -> list[CountedCard]:
     """Return a card for each of some classes against the others, with its bins and their counts.
 
-    ``max_lines``: as in `CardSettings`.
+    ``max_lines`` is that of `CardSettings`.
     """
     by_class = [np.asarray(counts.cells(k), dtype=np.float64) for k in range(len(counts.bins))]
     cards = []

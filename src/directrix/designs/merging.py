@@ -53,9 +53,9 @@ _KEPT = 0.8
 class Grid:
     """A cross as a few rows and columns.
 
-    ``columns``: positions of both columns. ``index``: for each cell of either column, its row or
-    column in ``atoms``. ``ordered``: for rows and columns, those whose neighbours may be merged;
-    others, such as missing, may be merged with any.
+    ``columns`` are the positions of both columns. ``index`` has, for each cell of either column,
+    its row or column in ``atoms``. ``ordered`` are the rows and the columns whose neighbours may be
+    merged; others, such as missing, may be merged with any.
     """
 
     columns: tuple[int, int]
@@ -68,9 +68,9 @@ class Grid:
 class Atoms:
     """The finest groups of cells that a card is merged from.
 
-    ``cells``: for each column the atom of each of its cells, −1 for cells without rows. ``lines``:
-    for each column its atoms in an order that merged groups keep. ``loose``: atoms of levels,
-    missing and special values, which may be merged with any of their column.
+    ``cells`` has, for each column, the atom of each of its cells, −1 for cells without rows.
+    ``lines`` has, for each column, its atoms in an order that merged groups keep. ``loose`` are the
+    atoms of levels, missing and special values, which may be merged with any of their column.
     """
 
     cells: tuple[IntArray, ...]
@@ -100,7 +100,8 @@ class Atoms:
     ) -> Atoms:
         """Merge cells of almost equal points, and crosses to small grids.
 
-        ``card``: in log-odds. ``cells``, ``curvature``: of the teacher's training rows.
+        The points of ``card`` are log-odds; ``cells`` and ``curvature`` are those of the teacher's
+        training rows.
         """
         weights = [
             np.bincount(cells[:, k], curvature, of.n_cells).astype(np.float64)
@@ -127,7 +128,7 @@ class Atoms:
     ) -> Atoms:
         """Return atoms of columns with these points, and of the interactions of crosses.
 
-        ``crosses``: each with its points less what adds up, and the curvature of its cells.
+        ``crosses`` come with their points less what adds up, and with the curvature of their cells.
         """
         rising = {direction.column: direction.rising for direction in directions}
         chains, loose = [], []
@@ -400,9 +401,10 @@ class _Pairs:
 class Curvature:
     """The teacher as a parabola in the points of atoms.
 
-    ``gram``: X'QX of the indicators of atoms. ``mass``: X'q. ``total``: sum of q. ``first``: X'Qt
-    and, last, the sum of q t. ``points``: the points of atoms that are nearest to the teacher.
-    ``inverse``: that of the curvature, the intercept projected out.
+    For the indicators X of atoms, the curvature q of rows and their log-odds t, ``gram`` is X'QX,
+    ``mass`` is X'q, ``total`` is the sum of q, and ``first`` is X'Qt with the sum of q t as its
+    last entry. ``points`` are the points of atoms that are nearest to the teacher. ``inverse`` is
+    the inverse of the curvature, the intercept projected out.
     """
 
     gram: FloatArray

@@ -360,8 +360,8 @@ def in_rows(
     decisions that are delivered, and the metric is their mean cost, with an interval that long
     tails survive.
 
-    ``scores``: held-out scores of the rows, less the threshold. ``assessment``: of the rates as
-    shares of the costs.
+    ``scores`` are the held-out scores of the rows, less the threshold. ``assessment`` is that of
+    the rates as shares of the costs.
     """
     if rows.costs is None:
         return fitted

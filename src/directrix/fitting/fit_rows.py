@@ -79,7 +79,7 @@ class Candidates(NamedTuple):
 class Fitted(NamedTuple):
     """The fit of one class against the others; ``card`` if the design makes cards.
 
-    ``sizes``: the same fit with cards of other sizes.
+    ``sizes`` are the same fit with cards of other sizes.
     """
 
     fitted: FittedLine

@@ -72,8 +72,8 @@ class ScoreScale:
     frequent positives, and histograms tell small probabilities apart. It changes no threshold:
     whatever the scale, thresholds lie between the same two scores.
 
-    ``smallest``: ε; zero if the scores are not probabilities. ``unit``: u, the spread of the scores
-    within the classes.
+    ``smallest`` is ε, zero if the scores are not probabilities. ``unit`` is u, the spread of the
+    scores within the classes.
     """
 
     smallest: float
@@ -255,8 +255,8 @@ def _require_once(splits: Sequence[Split], n_rows: int, name: str) -> None:
 class CrossFit(NamedTuple):
     """A fitted estimator, and held-out scores on its scale.
 
-    ``method``: the method that scores rows. ``tested``: positions of the rows with held-out scores;
-    ``scores``: theirs, in favour of the positive class.
+    ``method`` is the one that scores rows. ``tested`` are the positions of the rows with held-out
+    scores, and ``scores`` are theirs, in favour of the positive class.
     """
 
     estimator: Any
@@ -275,8 +275,8 @@ class _PartFit(NamedTuple):
 class CrossFitting:
     """Fits of one estimator to several parts of the same rows.
 
-    ``params``: further arguments of its `fit`; arrays with one entry per row are divided like the
-    rows. ``asked``: method that scores rows, or "auto".
+    ``params`` are further arguments of its `fit`; arrays with one entry per row are divided like
+    the rows. ``asked`` is the method that scores rows, or "auto".
     """
 
     estimator: Any
@@ -295,8 +295,8 @@ class CrossFitting:
         have the class means and deviations that the final estimator gives to the same rows, as
         lines are (`Lines.on_one_scale`).
 
-        ``rows``: positions of all rows that count. ``refit``: whether the final estimator is fitted
-        to them; else it is that of the only split.
+        ``rows`` are the positions of all rows that count. With ``refit`` the final estimator is
+        fitted to them; else it is that of the only split.
         """
         parts = [*splits, *([Split(rows, rows[:0])] if refit else [])]
         fits: list[_PartFit] = Parallel(n_jobs=self.n_jobs)(
@@ -336,7 +336,7 @@ class CrossFitting:
 def _rescaled(fit: _PartFit, final: FloatArray, positive: AnyArray) -> FloatArray:
     """Return the scores of test rows on the scale of the final estimator.
 
-    ``final``: scores of the training rows of the split by the final estimator.
+    ``final`` are the scores that the final estimator gives to the training rows of the split.
     """
     even = np.ones(len(final))
     before, after = (centre_and_scale(each, positive, even) for each in (fit.train, final))
@@ -359,8 +359,8 @@ def fit_scores(
 ) -> Fitted:
     """Set the threshold of held-out scores, and assess and calibrate them, as those of a line.
 
-    ``rows``: their only feature is the score. ``name`` and ``why``: what a report calls the model,
-    and how it came by its scores.
+    The only feature of ``rows`` is the score. ``name`` is what a report calls the model, and
+    ``why`` says how it came by its scores.
     """
     if rows.fold is None:  # a class of one row
         rows = rows._replace(fold=np.zeros(len(rows.positive), dtype=np.int64))

@@ -323,7 +323,7 @@ def splits_given(
 ) -> list[tuple[IntArray, IntArray]] | None:
     """Return the training and test rows of each split of ``cv``; None if it is a number of folds.
 
-    ``groups``: for splitters that need them.
+    ``groups`` are for splitters that need them.
     """
     if isinstance(cv, int | np.integer) and cv >= 2:
         return None
@@ -512,7 +512,7 @@ class KeyedRows:
     def priced(self, cost: Cost, costs: RowCosts, label: Any) -> tuple[KeyedRows, CostOfRows]:
         """Return the rows with the costs of their errors, and the metric of training.
 
-        ``costs``: of the rows of weight above zero. ``label``: the positive class.
+        ``costs`` are those of the rows of weight above zero, and ``label`` is the positive class.
         """
         weight = self.weight * self.factor
         metric, factor = CostOfRows.of(cost, costs, self.y == label, weight)

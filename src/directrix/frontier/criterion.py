@@ -97,8 +97,9 @@ class Criterion(ExactMetric):
     jitter narrows and λ rises to one: the criterion tends to the metric itself. A ranking is its
     own criterion; with fewer than three folds λ is one.
 
-    ``n_pos``, ``n_neg``: effective rows of each class. ``shares``: λ of each candidate.
-    ``reference``: index of the simplest candidate; of several, the one with the best ranking.
+    ``n_pos`` and ``n_neg`` are the effective rows of each class, and ``shares`` the λ of each
+    candidate. ``reference`` is the index of the simplest candidate; of several, of the one with the
+    best ranking.
     """
 
     n_pos: float
@@ -144,7 +145,7 @@ class Criterion(ExactMetric):
     def terms(self, curve: Curve, parts: int = 1) -> tuple[Any, Any]:
         """Return J and R of a curve, or of each in a stack, turned so that less is better.
 
-        ``parts``: the curve is of one of so many equal parts of the rows.
+        The curve is that of one of ``parts`` equal parts of the rows.
         """
         metric, sign = self.metric, -1.0 if self.metric.greater_is_better else 1.0
         rows = _JITTER**2 * parts

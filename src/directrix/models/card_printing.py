@@ -112,7 +112,7 @@ def column_rows(
     one of their own. Counts are the weights of the negative and of the positive training rows in
     each cell, if they are known.
 
-    ``exact``: points before they are rounded to be printed, if they are.
+    ``exact`` are the points before they are rounded to be printed, if they are.
     """
     groups = line_groups(bins, points, points if exact is None else exact)
     numbers = np.full((4, len(groups)), np.nan)
@@ -134,7 +134,7 @@ def column_rows(
 def line_groups(kinds: Bins | CellKinds, points: FloatArray, exact: FloatArray) -> list[list[int]]:
     """Return the cells of each printed line of a column; ordered bins and levels come first.
 
-    ``exact``: points before they are rounded to be printed.
+    ``exact`` are the points before they are rounded to be printed.
     """
     n_ordered = kinds.n_ordered
     if n_ordered:

@@ -289,7 +289,7 @@ class _LongEnd(NamedTuple):
 class _BootstrapSums:
     """Sums and sums of squares of bootstrap samples of n rows, and the means they are drawn from.
 
-    ``counts``: rows of each long end in every sample.
+    ``counts`` are the rows of each long end in every sample.
     """
 
     n_rows: int

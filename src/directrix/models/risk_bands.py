@@ -122,8 +122,8 @@ class HeldOutPoints:
     ) -> HeldOutPoints:
         """Return the points of scores in favour of the positive label, with weights by class.
 
-        ``weights`` (2, n): negatives first. ``rises``: whether more points are more positive.
-        ``whole``: whether the points of the card are whole numbers.
+        ``weights`` of shape (2, n) has negatives first. ``rises`` says whether more points are more
+        positive, and ``whole`` whether the points of the card are whole numbers.
         """
         points = cutoff + scores if rises else cutoff - scores
         points = np.rint(points) if whole else points
