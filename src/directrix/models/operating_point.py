@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from directrix.metrics.base import Curve, Metric
     from directrix.metrics.budget import KeptBudget
     from directrix.models.money import Money
+    from directrix.models.segment_rates import SegmentRates
     from directrix.moments.projection import ScoreMoments
 
 # ── Calibration: probabilities from scores by a sigmoid that increases with the score ─────────────
@@ -406,6 +407,9 @@ class OperatingPoint:
     budget : KeptBudget, optional
         Thresholds that keep a budget of alerts, of scores less the threshold; of the expected
         saving of rows, where each is decided about by its own costs.
+    segments : SegmentRates, optional
+        The rates in each segment of the rows, where `fit` was given ``segment=``: on the rows that
+        ``rows`` names, at this threshold. Files do not keep them.
     """
 
     metric: Metric
@@ -419,6 +423,7 @@ class OperatingPoint:
     weighted_by: str = field(default="", repr=False)
     money: Money | None = field(default=None, repr=False)
     budget: KeptBudget | None = field(default=None, repr=False)
+    segments: SegmentRates | None = field(default=None, repr=False)
 
     @property
     def predicts_one_class(self) -> bool:
@@ -457,7 +462,10 @@ class OperatingPoint:
         lines = [f"{self.metric.label}, {by}", *text_table(self.table())]
         if self.money is not None:
             lines.append(str(self.money))
-        return "\n".join([*lines, *self.notes])
+        lines += self.notes
+        if self.segments is not None:
+            lines += ["", f"by segment, on {self.rows or 'rows'}", str(self.segments)]
+        return "\n".join(lines)
 
 
 def _number_or_interval(value: float | tuple[float, float]) -> str:
