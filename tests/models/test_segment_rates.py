@@ -67,7 +67,9 @@ def test_a_real_gap_is_found():
     rng = np.random.default_rng(0)
     segment = rng.integers(0, 2, 2000)
     flagged = rng.random(2000) < 0.1 + 0.1 * segment
-    rates = SegmentRates.of(np.zeros(2000, bool), flagged, np.ones(2000), Segments.of(segment, 2000))
+    rates = SegmentRates.of(
+        np.zeros(2000, bool), flagged, np.ones(2000), Segments.of(segment, 2000)
+    )
     assert rates.gap("fpr").is_real
     assert "more than chance" in str(rates)
 
