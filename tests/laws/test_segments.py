@@ -12,8 +12,8 @@ from directrix import DirectClassifier, OperatingPointClassifier, ScorecardClass
 from directrix.classifiers import evaluate, threshold_for
 from directrix.exceptions import OutOfReachError
 from directrix.export import load, save
-from directrix.fitting.training_rows import level_shares
 from directrix.metrics import InEverySegment, RecallAtFPR
+from directrix.metrics.segments import level_shares
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -159,7 +159,7 @@ def test_a_segment_with_too_few_rows_is_named_and_can_be_pooled():
 def test_limits_that_no_threshold_keeps_in_all_segments_name_two():
     X, y, country = drawn()
     both = InEverySegment({"fpr": 0.05, "recall": 0.6})
-    with pytest.raises(OutOfReachError, match="'li' asks for one above .* 'at' for one below"):
+    with pytest.raises(OutOfReachError, match=r"'li' asks for one above .* 'at' for one below"):
         threshold_for(y, X, limits=both, guarantee=0.9, segment=country)
 
 

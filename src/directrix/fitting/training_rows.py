@@ -599,7 +599,8 @@ class KeyedRows:
         fold: IntArray | None
         rows = self
         if by_segment and self.segments is not None:
-            fold, factor = self._apart_by_segment(self.segments, positive, share)
+            segments = self.segments.take(self.index)
+            fold, factor = segments.set_apart(positive, self.entry_weight, share)
             rows = replace(self, entry_weight=self.entry_weight * factor)
         elif self.periods is None:
             fold = class_folds(self.keys, positive, share)
@@ -615,43 +616,6 @@ class KeyedRows:
             )
             raise ValueError(msg)
         return rows.only(np.flatnonzero(fold != 0)), rows.only(np.flatnonzero(fold == 0))
-
-    def _apart_by_segment(
-        self, segments: Segments, positive: AnyArray, share: int
-    ) -> tuple[IntArray, FloatArray]:
-        """Return fold zero for the entries that are set apart, and by what weights are multiplied.
-
-        Within a segment both classes have the same share in it, or rates of all rows would change.
-        """
-        segment = segments.number[self.index]
-        sizes = np.bincount(segment, minlength=len(segments.names))
-        shares = level_shares(sizes, len(segment) // share) / np.maximum(sizes, 1)
-        fold, factor = np.full(len(segment), share - 1), np.ones(len(segment))
-        for number, part in enumerate(shares):
-            for side in (positive, ~positive):
-                inside = np.flatnonzero(side & (segment == number))
-                n_apart = round(part * len(inside))
-                parts = inside[:n_apart], inside[n_apart:]  # entries are in the order of their keys
-                fold[parts[0]] = 0
-                for entries in parts if n_apart else ():
-                    total = self.entry_weight[entries].sum()
-                    factor[entries] = self.entry_weight[inside].sum() / max(total, 1e-300)
-        return fold, factor
-
-
-def level_shares(sizes: IntArray, total: int) -> IntArray:
-    """Return how many of each size are taken: a common number, or half of a size that is smaller.
-
-    The common number is the largest with which no more than ``total`` are taken.
-    """
-    halves = sizes // 2
-    levels = np.arange(int(halves.max(initial=0)) + 1)
-    order = np.sort(halves)
-    below = np.searchsorted(order, levels, side="right")
-    sums = np.concatenate([[0], np.cumsum(order)])[below] + levels * (len(order) - below)
-    level = int(levels[np.searchsorted(sums, total, side="right") - 1])
-    taken: IntArray = np.minimum(halves, level)
-    return taken
 
 
 class Prepared(NamedTuple):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from directrix._typing import IntArray
+    from directrix._typing import AnyArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -81,6 +81,43 @@ class Segments(NamedTuple):
     def take(self, rows: Any) -> Segments:
         """Return the segments of some rows; names stay as they are."""
         return self._replace(number=self.number[rows])
+
+    def set_apart(
+        self, positive: AnyArray, weight: FloatArray, share: int
+    ) -> tuple[IntArray, FloatArray]:
+        """Return fold zero for rows that are set apart, and by what weights are multiplied.
+
+        Of all rows one in ``share`` is set apart, the first of each segment: in random order they
+        are a sample. Within a segment both classes have the same share in it, or rates of all rows
+        would change.
+        """
+        sizes = np.bincount(self.number, minlength=len(self.names))
+        shares = level_shares(sizes, len(self.number) // share) / np.maximum(sizes, 1)
+        fold, factor = np.full(len(self.number), share - 1), np.ones(len(self.number))
+        for number, part in enumerate(shares):
+            for side in (positive, ~positive):
+                inside = np.flatnonzero(side & (self.number == number))
+                n_apart = round(part * len(inside))
+                parts = inside[:n_apart], inside[n_apart:]
+                fold[parts[0]] = 0
+                for rows in parts if n_apart else ():
+                    factor[rows] = weight[inside].sum() / weight[rows].sum()
+        return fold, factor
+
+
+def level_shares(sizes: IntArray, total: int) -> IntArray:
+    """Return how many of each size are taken: a common number, or half of a size that is smaller.
+
+    The common number is the largest with which no more than ``total`` are taken.
+    """
+    halves = sizes // 2
+    levels = np.arange(int(halves.max(initial=0)) + 1)
+    order = np.sort(halves)
+    below = np.searchsorted(order, levels, side="right")
+    sums = np.concatenate([[0], np.cumsum(order)])[below] + levels * (len(order) - below)
+    level = int(levels[np.searchsorted(sums, total, side="right") - 1])
+    taken: IntArray = np.minimum(halves, level)
+    return taken
 
 
 def _is_missing(value: Any) -> bool:
