@@ -44,7 +44,7 @@ class CardSettings:
     @classmethod
     def read(cls, path: str) -> CardSettings:
         """Read a file; raise an error that names the key which is wrong."""
-        content = _content(path)
+        content = read_settings(path)
         allowed = (*_ROWS, *_CARD, "binner")
         _require_known(path, content, allowed, "")
         for key, types in _ROWS.items():
@@ -92,7 +92,7 @@ class CardSettings:
         return parameters
 
 
-def _content(path: str) -> dict[str, Any]:
+def read_settings(path: str) -> dict[str, Any]:
     """Return the keys of a file: JSON by its name, else TOML."""
     text = Path(path).read_text(encoding="utf-8-sig")
     is_json = path.lower().endswith(".json")

@@ -74,6 +74,18 @@ class SqlExpressions:
         """The probability of the positive one of two classes."""
         return self._only(self.probabilities, "probabilities")
 
+    def __str__(self) -> str:
+        """Return all expressions, each below a comment with its name."""
+        names = [
+            *(self.formula.names_by_score("points") if self.card_points else ()),
+            *self.formula.names_by_score("score"),
+            *self.formula.probability_names,
+            "prediction",
+        ]
+        texts = [*self.card_points, *self.scores, *self.probabilities, self.prediction]
+        parts = zip(names, texts, strict=True)
+        return "\n\n".join(f"-- {name}\n{text}" for name, text in parts)
+
     def _only(self, expressions: tuple[str, ...], name: str) -> str:
         if len(expressions) > 1:
             msg = f"there is one for each of the {len(expressions)} classes: use .{name}"

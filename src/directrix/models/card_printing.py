@@ -418,7 +418,7 @@ def card_html(document: CardDocument) -> str:
 
     The picture of a column is beside its table where there is room, and else below it.
     """
-    parts = [f"<p><b>{escape(document.headline)}</b></p>"]
+    parts = [f'<p style="break-after: avoid"><b>{escape(document.headline)}</b></p>']
     for block in document.blocks:
         table = html_table(block.header, block.texts, block.title)
         picture = _picture(block) if block.rows else ""

@@ -285,6 +285,15 @@ def _report_json(report: Any) -> dict[str, Any]:
         "no_better_than_constant": report.no_better_than_constant,
         "better_than": {"baseline": report.baseline, **report.gap._asdict()},
         "weighted_by": report.weighted_by or None,
+        "directions": [
+            {
+                "column": direction.column,
+                "direction": direction.wish,
+                "effect": None if direction.effect is None else direction.effect._asdict(),
+                "flat": direction.flat,
+            }
+            for direction in report.directions
+        ],
     }
 
 

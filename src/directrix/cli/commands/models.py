@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from directrix._typing import AnyArray
     from directrix.classifiers.evaluation import BinaryMeasures, Measure
     from directrix.cli.rows import RowBlock
-    from directrix.export.sql import SqlExpressions
 
 _STDOUT = "-"
 _FORMATS = ("sql", "onnx", "pmml", "json", "python")
@@ -316,7 +315,7 @@ def export(
     elif to == "sql":
         sql = to_sql(classifier, dialect=dialect, columns=parse_columns(features))
         kept = parse_columns(keep) or ()
-        content = _sql(sql) if table is None else sql.select(table, kept, reasons=reasons)
+        content = str(sql) if table is None else sql.select(table, kept, reasons=reasons)
     elif to == "pmml":
         content = to_pmml(classifier, columns=parse_columns(features))
     elif to == "json":
@@ -330,15 +329,3 @@ def export(
     with atomic_file(output) as file:
         file.write(data)
     return Reply(f"wrote {output} ({len(data):,} bytes)", values, on_stderr=not as_json)
-
-
-def _sql(sql: SqlExpressions) -> str:
-    """Return the expressions that a query would consist of."""
-    names = [
-        *(sql.formula.names_by_score("points") if sql.card_points else ()),
-        *sql.formula.names_by_score("score"),
-        *sql.formula.probability_names,
-    ]
-    texts = [*sql.card_points, *sql.scores, *sql.probabilities]
-    parts = [f"-- {name}\n{text}" for name, text in zip(names, texts, strict=True)]
-    return "\n\n".join([*parts, f"-- prediction\n{sql.prediction}"])
