@@ -77,7 +77,7 @@ def test_a_real_gap_is_found():
 def test_tables_for_print_notebooks_and_frames():
     rates = SegmentRates.of(POSITIVE, FLAGGED, np.ones(8), SEGMENT)
     assert "adverse impact ratio" in str(rates)
-    assert "<table" in rates._repr_html_()
+    assert "<table" in rates.to_html()
     frame = rates.to_frame()
     assert frame["segment"].tolist() == ["a", "b"]
     assert frame["fpr_high"].tolist() == [each.fpr.high for each in rates]

@@ -205,9 +205,11 @@ class SegmentRates(tuple[SegmentRate, ...]):
     def __str__(self) -> str:
         return "\n".join([*text_table([self._HEADER, *self._texts()]), *self.notes])
 
-    def _repr_html_(self) -> str:
-        """Return the table as HTML for notebooks."""
+    def to_html(self) -> str:
+        """Return the table as HTML, with the numbers of ``str``."""
         return html_table(self._HEADER, self._texts(), "; ".join(self.notes))
+
+    _repr_html_ = to_html
 
     def to_frame(self) -> Any:
         """Return the table as a pandas data frame, with columns for the ends of intervals."""
