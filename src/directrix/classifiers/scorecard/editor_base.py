@@ -331,7 +331,7 @@ def _refuse(classifier: Any) -> None:
     given = {
         "guarantee=": classifier.guarantee is not None,
         "class_weight=": classifier.class_weight is not None,
-        "costs or days of single rows": bool(classifier._names_in_fit),  # noqa: SLF001 - its base
+        "costs or days of single rows": classifier.takes_costs_or_days,
     }
     for what, is_given in given.items():
         if is_given:
