@@ -430,6 +430,8 @@ BASES = {
     OwnBinsError: ValueError,
     TypedCardError: ValueError,
     EditError: ValueError,
+    NearestCutsWarning: UserWarning,
+    LockboxReadWarning: UserWarning,
     NotNumericError: TypeError,
     MissingValuesError: ValueError,
     InfiniteValuesError: ValueError,

@@ -86,7 +86,7 @@ def test_a_typed_card_is_exported_explained_and_watched(fitted):
     assert summarize_day(fitted, X, y) is not None
 
 
-def test_rows_of_weight_zero_do_not_count(fitted):
+def test_rows_of_weight_zero_do_not_count():
     X, y = rows()
     weight = np.ones(len(y))
     weight[::2] = 0.0

@@ -1,7 +1,7 @@
 """Editing to please the number: what a card shows after edits that were chosen by what it shows.
 
 ``python -m benchmarks.studies.cards.edits`` draws samples from large tables, edits a card of each
-50 times, and compares what is reported with the same card on all other rows of the table.
+in 50 rounds, and compares what is reported with the same card on all other rows of the table.
 ``--quick`` makes one trial of each table and metric.
 
 * 1,500 rows a sample, ten columns of at most 16 bins; a card of at most 30 lines from counts,
