@@ -53,7 +53,7 @@ code { font: .9em/1.4 ui-monospace, "DejaVu Sans Mono", Menlo, monospace; overfl
 @page { size: A4; margin: 17mm 15mm 18mm;
   @bottom-right { content: counter(page) " / " counter(pages); font-size: 8pt; color: #57606a; } }
 @media print {
-  body { margin: 0; padding: 0; max-width: none; font-size: 10pt; }
+  body { margin: 0; padding: 0; max-width: none; font: 10pt/1.4 system-ui, sans-serif; }
   h1 { font-size: 18pt; }
   h2 { font-size: 12.5pt; margin-top: 1.5rem; break-after: avoid; }
   h2 + p { break-after: avoid; }
@@ -62,7 +62,7 @@ code { font: .9em/1.4 ui-monospace, "DejaVu Sans Mono", Menlo, monospace; overfl
   img { max-height: 85mm; width: auto; }
   thead { display: table-header-group; }
   .wide { overflow: visible; }
-  .wide svg { width: 56mm; height: auto; }
+  .wide svg { width: 42mm; height: auto; }
 }
 """
 #: Rows of a table that is printed on one page.
