@@ -67,10 +67,10 @@ print(line.verdict)
 # %%
 # Decision curves
 # ---------------
-# Between risks of a few per cent and some 15 % the score is clearly above acting on all patients and
-# on none. At higher thresholds its interval reaches zero: these patients cannot tell whether it
-# helps. Age alone is worth less everywhere, and nothing from a risk of about 15 % on. The marks are
-# the risks at the cutoffs that the fits chose.
+# Between risks of some 5 and 20 % the whole interval of the score is above acting on all patients
+# and on none; beyond, these patients cannot tell whether it helps. Age alone is worth less
+# everywhere, and nothing from a risk of about 15 % on. The marks are the risks at the cutoffs that
+# the fits chose.
 
 display = NetBenefitDisplay.from_estimator(score, patients[test], ill[test], name="score")
 age = ScorecardClassifier("auc", learn_from="counts", warn_baseline=False)
@@ -79,5 +79,8 @@ NetBenefitDisplay.from_estimator(
     age, patients[["age"]][test], ill[test], name="age alone", ax=display.ax_
 )
 display.figure_.suptitle("Net benefit of a score and of age alone")
-useful = display.curve.useful
-print(f"better than both from a risk of {useful[0]:.1%} to {useful[1]:.1%}")
+for words, ends in (
+    ("the curve is above both", display.curve.useful),
+    ("its whole interval is", display.curve.surely_useful),
+):
+    print(f"{words} from a risk of {ends[0]:.1%} to {ends[1]:.1%}")

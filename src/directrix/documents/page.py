@@ -56,7 +56,8 @@ code { font: .9em/1.4 ui-monospace, "DejaVu Sans Mono", Menlo, monospace; overfl
   body { margin: 0; padding: 0; max-width: none; font: 10pt/1.4 system-ui, sans-serif; }
   h1 { font-size: 18pt; }
   h2 { font-size: 12.5pt; margin-top: 1.5rem; break-after: avoid; }
-  h2 + p { break-after: avoid; }
+  h2 + p, p.before { break-after: avoid; }
+  .wide + p.note { break-before: avoid; }
   p, li { orphans: 3; widows: 3; max-width: none; }
   img, tr, .cards, .kept { break-inside: avoid; }
   img { max-height: 85mm; width: auto; }
@@ -87,8 +88,9 @@ class Page:
         self._parts.append(f"<h2>{escape(text)}</h2>")
 
     def paragraph(self, text: str, *, note: bool = False) -> None:
-        """Add a paragraph; a note is smaller."""
-        attribute = ' class="note"' if note else ""
+        """Add a paragraph; a note is smaller, and one with a colon stays with what is below it."""
+        before = ' class="before"' if text.endswith(":") else ""
+        attribute = ' class="note"' if note else before
         self._parts.append(f"<p{attribute}>{escape(text)}</p>")
 
     def alert(self, text: str) -> None:
