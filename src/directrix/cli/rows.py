@@ -116,7 +116,7 @@ class RowFiles:
             if missing:
                 raise ColumnNotFoundError(missing[0], names)
             excluded = {target, weight, *dropped}
-            chosen = [name for name in names if name not in excluded]
+            chosen = without_index([name for name in names if name not in excluded])
         elif dropped:
             chosen = [name for name in chosen or () if name not in dropped]
         columns = None if chosen is None else tuple(chosen)
@@ -149,13 +149,9 @@ class RowFiles:
 
     def _features_without_index(self, names: Sequence[str]) -> list[str] | None:
         """Return all features if the index of pandas is among the columns; otherwise None."""
-        index = [name for name in names if _PANDAS_INDEX.fullmatch(name)]
-        roles = {self.target, self.weight}
-        unused = [name for name in index if name not in roles]
-        if not unused:
-            return None
-        warnings.warn(PandasIndexWarning(unused), stacklevel=find_stacklevel())
-        return [name for name in names if name not in roles and name not in unused]
+        features = [name for name in names if name not in {self.target, self.weight}]
+        kept = without_index(features)
+        return None if len(kept) == len(features) else kept
 
     def read(
         self,
@@ -335,6 +331,14 @@ def require_finite(X: Any, names: Sequence[str] | None) -> None:
 def _is_libsvm(path: str) -> bool:
     name = Path(path)
     return (name.with_suffix("") if name.suffix in _COMPRESSED else name).suffix in _LIBSVM
+
+
+def without_index(names: Sequence[str]) -> list[str]:
+    """Return names without those of an index that pandas has written, and warn if there are any."""
+    index = [name for name in names if _PANDAS_INDEX.fullmatch(name)]
+    if index:
+        warnings.warn(PandasIndexWarning(index), stacklevel=find_stacklevel())
+    return [name for name in names if name not in index]
 
 
 def _column_names(paths: str | list[str]) -> list[str]:

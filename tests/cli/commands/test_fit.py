@@ -274,6 +274,10 @@ def test_the_index_of_pandas_is_no_feature(call, tmp_path, classifier):
     result = call("fit", rows, "-t", "paid", "-c", classifier, "-m", "auc", *named)
     assert result.code == 0, result.err
     assert "left out" not in result.err
+    dropped = ["--drop", "income", "-o", model, "--force"]
+    result = call("fit", rows, "-t", "paid", "-c", classifier, "-m", "auc", *dropped)
+    assert "left out the index" in result.err
+    assert load(model).feature_names_in_.tolist() == ["age"]
     result = call("summarize", rows, "-t", "paid", "-o", tmp_path / "a.moments", "--json")
     assert result.json["features"] == 2
     assert "__index_level_0__" in result.json["warnings"][0]
