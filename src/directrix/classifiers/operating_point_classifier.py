@@ -53,8 +53,10 @@ from directrix.moments.score_histogram import BINS
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.classifiers.scoring import ScoringFormula
+    from directrix.fitting.guarantee import Limits
     from directrix.metrics.base import Metric
     from directrix.metrics.budget import Periods
+    from directrix.metrics.segments import Segments
     from directrix.models.money import RowCosts
     from directrix.models.operating_point import OperatingPoint
 
@@ -125,7 +127,7 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
     limits : dict, optional
         Limits that are kept together on new rows: ``{"fpr": 0.01, "alerts": 0.02}`` at most
         (``alerts`` is the share of rows predicted positive), ``{"recall": 0.9, "precision":
-        0.6}`` at least. Needs `guarantee`.
+        0.6}`` at least; in all segments of the rows by `InEverySegment`. Needs `guarantee`.
     guarantee : float, optional
         Confidence with which the limits, or that of the metric, are kept on new rows, by exact
         binomial bounds. An estimator is then fitted once, to two thirds of the rows, or to the
@@ -192,7 +194,7 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         metric: str | Metric | None = None,
         *,
         positive: Any = None,
-        limits: Mapping[str, float] | None = None,
+        limits: Limits | None = None,
         guarantee: float | None = None,
         cv: Any = 5,
         response_method: str = "auto",
@@ -232,6 +234,7 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         X, labels = self._checked_rows(X, y)
         costs = self._row_costs(X, metric, columns, len(labels))
         periods = self._periods(X, columns, len(labels))
+        segments = self._segments(columns, len(labels))
         weight = checked_weight(sample_weight, labels)
         self._set_classes(two_classes(labels[weight > 0]))
         if self.estimator is None:
@@ -243,7 +246,7 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
             apart_by = groups if periods is None else periods.day  # whole days are set apart
             held_out = self._cross_fitted(X, labels, weight, apart_by, routed)
         with single_blas_thread:
-            self._set_threshold(metric, guarantee, held_out, costs, periods)
+            self._set_threshold(metric, guarantee, held_out, costs, periods, segments)
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
             if hasattr(self.estimator_, name):
@@ -420,6 +423,7 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         limits: Any = {} if self.limits is None else self.limits
         if isinstance(limits, Budget):
             return resolve("auc")
+        limits = getattr(limits, "limits", limits)
         for rate, of_limit in _METRIC_OF_LIMIT.items():
             if rate in limits and self.guarantee is not None:
                 metric: Metric = of_limit(limits[rate])
@@ -526,6 +530,7 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         held_out: _HeldOutRows,
         costs: RowCosts | None,
         periods: Periods | None,
+        segments: Segments | None,
     ) -> None:
         """Set the threshold, the operating point, the calibration and the report."""
         used = held_out.weight > 0
@@ -541,7 +546,9 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
             groups = np.asarray(held_out.groups)[used]
         keyed = KeyedRows.of(ranks, y, weight, groups=groups)
         weighted_by, asked = keyed.weighted_by, metric
-        keyed = replace(keyed, periods=held_out.of_used(periods))
+        keyed = replace(
+            keyed, periods=held_out.of_used(periods), segments=held_out.of_used(segments)
+        )
         if costs is not None:
             cost: Any = metric
             keyed, metric = keyed.priced(cost, held_out.of_used(costs), self.positive_)

@@ -42,6 +42,7 @@ from directrix.models.operating_point import (
     predicted_rates,
     rates_of,
 )
+from directrix.models.segment_rates import SegmentRates
 from directrix.moments.projection import ScoreMoments, project
 from directrix.moments.score_histogram import BINS, LineHistograms, centres
 
@@ -362,7 +363,7 @@ def finalize_on_rows(
 def in_rows(
     fitted: FittedLine, rows: TrainingRows, scores: FloatArray, assessment: Assessment
 ) -> FittedLine:
-    """Return a line with rates of rows and money, where the errors of rows have costs of their own.
+    """Return a line with rates by segment, and money where errors of rows have their own costs.
 
     Money is counted for decisions by the threshold and row by row. The rates are those of the
     decisions that are delivered, and the metric is their mean cost, with an interval that long
@@ -371,6 +372,11 @@ def in_rows(
     ``scores`` are the held-out scores of the rows, less the threshold. ``assessment`` is that of
     the rates as shares of the costs.
     """
+    if rows.segments is not None:
+        plain_weight = rows.unpriced.weight
+        rates = SegmentRates.of(rows.positive, scores > 0, plain_weight, rows.segments)
+        point = replace(fitted.operating_point, segments=rates)
+        fitted = fitted._replace(operating_point=point)
     if rows.costs is None:
         return fitted
     point, plain = fitted.operating_point, rows.unpriced

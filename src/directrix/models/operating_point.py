@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from directrix.metrics.base import Curve, Metric
     from directrix.metrics.budget import KeptBudget
     from directrix.models.money import Money
+    from directrix.models.segment_rates import SegmentRates
     from directrix.moments.projection import ScoreMoments
 
 # ── Calibration: probabilities from scores by a sigmoid that increases with the score ─────────────
@@ -448,6 +450,9 @@ class OperatingPoint:
     budget : KeptBudget, optional
         Thresholds that keep a budget of alerts, of scores less the threshold; of the expected
         saving of rows, where each is decided about by its own costs.
+    segments : SegmentRates, optional
+        The rates in each segment of the rows, where `fit` was given ``segment=``: on the rows that
+        ``rows`` names, at this threshold. Files do not keep them.
     """
 
     metric: Metric
@@ -461,6 +466,7 @@ class OperatingPoint:
     weighted_by: str = field(default="", repr=False)
     money: Money | None = field(default=None, repr=False)
     budget: KeptBudget | None = field(default=None, repr=False)
+    segments: SegmentRates | None = field(default=None, repr=False)
 
     @property
     def predicts_one_class(self) -> bool:
@@ -492,14 +498,38 @@ class OperatingPoint:
             table.append([name, *map(_number_or_interval, values)])
         return table
 
+    @property
+    def _title(self) -> str:
+        by_row = getattr(self.metric, "by_row", False)
+        by = "decided row by row" if by_row else f"threshold {self.threshold:.6g}"
+        return f"{self.metric.label}, {by}"
+
+    @property
+    def _remarks(self) -> list[str]:
+        """What is said below the table."""
+        return [*([] if self.money is None else [str(self.money)]), *self.notes]
+
     def __str__(self) -> str:
-        by = f"threshold {self.threshold:.6g}"
-        if getattr(self.metric, "by_row", False):
-            by = "decided row by row"
-        lines = [f"{self.metric.label}, {by}", *text_table(self.table())]
-        if self.money is not None:
-            lines.append(str(self.money))
-        return "\n".join([*lines, *self.notes])
+        lines = [self._title, *text_table(self.table()), *self._remarks]
+        if self.segments is not None:
+            lines += ["", self._segments_title, str(self.segments)]
+        return "\n".join(lines)
+
+    @property
+    def _segments_title(self) -> str:
+        return f"by segment, on {self.rows or 'rows'}"
+
+    def to_html(self) -> str:
+        """Return the rates as HTML, with the numbers of ``str``."""
+        header, *rows = self.table()
+        table = html_table(header, rows, self._title)
+        notes = (f'<p style="white-space: pre-wrap">{escape(note)}</p>' for note in self._remarks)
+        segments = ""
+        if self.segments is not None:
+            segments = f"<p>{escape(self._segments_title)}</p>{self.segments.to_html()}"
+        return f"<div>{table}{''.join(notes)}{segments}</div>"
+
+    _repr_html_ = to_html
 
 
 def _number_or_interval(value: float | tuple[float, float]) -> str:
