@@ -50,7 +50,8 @@ def test_a_threshold_is_that_of_the_function(scored, call):
     assert weighted.json["operating_points"][0]["threshold"] == best.threshold
 
 
-def test_other_commands_use_the_file(scored, call):
+@pytest.mark.usefixtures("scored")
+def test_other_commands_use_the_file(call):
     assert threshold(call, "-t", "label", "--positive", "bad", *LIMIT, "-o", "t.dx").code == 0
     shown = call("show", "t.dx").out
     assert "kept on new rows: fpr <= 0.05, with confidence 0.9" in shown
@@ -76,13 +77,15 @@ def test_other_commands_use_the_file(scored, call):
         (("-m", "f2@"), "f2@"),
     ],
 )
-def test_wrong_options_are_named(options, message, scored, call):
+@pytest.mark.usefixtures("scored")
+def test_wrong_options_are_named(options, message, call):
     found = threshold(call, "-t", "label", *options)
     assert found.code in (1, 2)
     assert message in found.err
 
 
-def test_columns_that_are_not_there_are_named(scored, call):
+@pytest.mark.usefixtures("scored")
+def test_columns_that_are_not_there_are_named(call):
     found = call("threshold", "march.parquet", "--score", "scroe", "-t", "label")
     assert found.code == 1
     assert "no column named 'scroe'" in found.err
