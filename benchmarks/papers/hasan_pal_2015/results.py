@@ -11,7 +11,7 @@ from scipy.stats import chi2
 
 from benchmarks.harness.markdown import holds
 from benchmarks.papers.claims import Claim
-from benchmarks.papers.hasan_pal_2015 import kernel_tables
+from benchmarks.papers.hasan_pal_2015 import kernels
 from benchmarks.papers.hasan_pal_2015.joint_inference.documents import CONDITIONS
 from benchmarks.papers.hasan_pal_2015.joint_inference.methods import LOGISTIC as LOCAL_LOGISTIC
 from benchmarks.papers.hasan_pal_2015.joint_inference.methods import Outcome, read
@@ -197,14 +197,14 @@ def _larger(measured: Measured) -> tuple[str, str]:
 
 def _sparser(_: Measured) -> tuple[str, str]:
     """Compare the support vectors of the sparse kernel model with those of the SVM."""
-    folds, rival = Folds(), kernel_tables.SVM
-    for ours in (kernel_tables.PAPERS_SPARSE, kernel_tables.SPARSE):
+    folds, rival = Folds(), kernels.SVM
+    for ours in (kernels.PAPERS_SPARSE, kernels.SPARSE):
         sets = [s for s in SETS if folds.count(s, ours) and folds.count(s, rival)]
         if sets:
             break
     fewer = [folds.support(s, ours) < folds.support(s, rival, ours) for s in sets]
     words = holds(all(fewer))
-    if ours != kernel_tables.PAPERS_SPARSE:
+    if ours != kernels.PAPERS_SPARSE:
         words = f"not measured; {words} for ours"
     elif len(sets) < len(SETS):
         words = f"{words} on the {len(sets)} of {len(SETS)} sets that are measured"

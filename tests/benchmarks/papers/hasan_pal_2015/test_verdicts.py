@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import chi2
 
 from benchmarks.papers.claims import Claim
-from benchmarks.papers.hasan_pal_2015 import claims, kernel_tables
+from benchmarks.papers.hasan_pal_2015 import claims, kernels
 from benchmarks.papers.hasan_pal_2015.methods import (
     METHODS,
     PROTOCOLS,
@@ -91,11 +91,11 @@ def test_mcnemar_has_no_continuity_correction():
 
 
 def test_sparsity_is_judged_on_the_folds_and_sets_that_both_have(monkeypatch, tmp_path):
-    record = replace(kernel_tables.RECORD, path=tmp_path / "folds.csv")
-    sparse, svm = kernel_tables.PAPERS_SPARSE, kernel_tables.SVM
+    record = replace(kernels.TABLES, path=tmp_path / "folds.csv")
+    sparse, svm = kernels.PAPERS_SPARSE, kernels.SVM
     fits = [(sparse, 0, 20), (svm, 0, 30), (svm, 1, 4)]
     record.append([("heart", method, 0, fold, 54, 9, kept) for method, fold, kept in fits])
-    monkeypatch.setattr(kernel_tables, "RECORD", record)
+    monkeypatch.setattr(kernels, "TABLES", record)
     (claim,) = [one for one in claims() if "sparser" in one.claim]
     assert claim.verdict == "holds on the 1 of 4 sets that are measured"
     assert claim.figure.endswith("heart 20 and 30 (folds: 1)")
