@@ -30,6 +30,7 @@ from benchmarks.papers.ghanbari_2019.results import (
     ratio,
 )
 from benchmarks.papers.ghanbari_2019.second_order import Verdict, read
+from benchmarks.papers.moment_sets import ARTIFICIAL_ROWS
 
 _FOLDS, _TEST_ROWS = 20, 42
 FEW, MANY = "segment", "segment, 2310 rows"
@@ -273,13 +274,8 @@ def _table_1(results: Results, paper: Paper) -> list[str]:
         cells = (paper.cell("4.1", name, column) for column in ("d", "n", "P+", "P-", "out%"))
         lines.append(line(name, *cells, str(results.runs(name, "accuracy", "F_log"))))
     same = sum(
-        about
-        == (
-            paper.number("4.1", name, "d"),
-            paper.number("4.1", name, "n"),
-            paper.number("4.1", name, "P+"),
-            paper.number("4.1", name, "out%") / 100.0,
-        )
+        (about.features, ARTIFICIAL_ROWS, about.prior, 100.0 * about.swapped)
+        == tuple(paper.number("4.1", name, column) for column in ("d", "n", "P+", "out%"))
         for name, about in ARTIFICIAL.items()
     )
     lines += ["", f"Drawn here with the printed sizes, priors and outliers: {same} of 9."]
@@ -342,7 +338,7 @@ def _table_4(results: Results, paper: Paper) -> list[str]:
     lines = ["", "## Table 4.4: real sets", ""]
     columns = ("d", "n", "P+")
     lines += header("set", *(f"printed {c}" for c in columns), *columns)
-    names = {about.name or name: name for name, about in REAL.items()}
+    names = {about["printed 2019"]: name for name, about in REAL.items()}
     same, here = 0, 0
     for printed in paper.sets("4.4"):
         name = names.get(printed, printed)

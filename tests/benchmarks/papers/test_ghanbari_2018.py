@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from benchmarks.harness.data import Split
-from benchmarks.papers import ghanbari_2018
-from benchmarks.papers.ghanbari_2018 import methods, report
+from benchmarks.papers.ghanbari_2018 import methods
+from benchmarks.papers.ghanbari_2018 import run as report
 from benchmarks.papers.ghanbari_2018.methods import METRICS, outcomes_of
-from benchmarks.papers.ghanbari_2018.report import Fold, Results, read
+from benchmarks.papers.ghanbari_2018.run import Fold, Results, read
 from directrix import MomentClassifier
 from directrix.frontier import Frontier
 
@@ -44,7 +44,7 @@ def test_only_lines_with_an_intercept_part_classes_on_one_side_of_zero():
 
 
 def test_artificial_moments_have_the_papers_best_area():
-    recipe = methods.Recipe(20, 0.3, 0.05, 1)
+    recipe = methods.Recipe(20, 0.3, 0.05)
     split, exact = methods.drawn(recipe, np.random.default_rng(1))
     assert Frontier(exact, shrinkage=0.0).best("auc").risk == pytest.approx(1 - 0.9965, abs=1e-9)
     model = MomentClassifier("auc").fit(split.X, split.y)
@@ -54,7 +54,7 @@ def test_artificial_moments_have_the_papers_best_area():
 
 def test_some_labels_of_training_rows_change_sides_and_none_of_test_rows():
     clean, swapped = (
-        methods.drawn(methods.Recipe(4, 0.4, share, 1), np.random.default_rng(2))[0]
+        methods.drawn(methods.Recipe(4, 0.4, share), np.random.default_rng(2))[0]
         for share in (0.0, 0.1)
     )
     changed = clean.y != swapped.y
@@ -74,11 +74,11 @@ def test_printed_numbers_are_those_of_the_paper():
     assert printed["AUC", "mnist", "surrogate"] == (0.9933, 0.0009, 28410.2393)
     assert printed["accuracy", "data9", "LDA"][:2] == (0.8371, 0.0149)
     assert np.isnan(printed["accuracy", "data9", "LDA"].seconds)  # Table 11 has no times
-    assert {name for _, name, _ in printed} >= methods.REAL.keys() | methods.ARTIFICIAL.keys()
+    assert {name for _, name, _ in printed} >= {*methods.REAL, *methods.ARTIFICIAL}
 
 
 def test_every_claim_of_the_abstract_has_a_verdict():
-    claims = ghanbari_2018.claims()
+    claims = report.claims()
     assert {claim.verdict for claim in claims} <= {"holds", "does not hold"}
     assert {claim.paper for claim in claims} == {"Ghanbari and Scheinberg 2018"}
     assert all(any(letter.isdigit() for letter in claim.figure) for claim in claims)

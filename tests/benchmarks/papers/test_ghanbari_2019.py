@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from benchmarks.harness.data import folder
-from benchmarks.papers import ghanbari_2019
 from benchmarks.papers.ghanbari_2018.methods import expected as printed_in_2018
 from benchmarks.papers.ghanbari_2019 import cost_of_rows, report, second_order
 from benchmarks.papers.ghanbari_2019.config import (
@@ -119,7 +118,7 @@ def test_the_report_is_made_of_the_tracked_fits():
 
 
 def test_every_claim_of_the_abstract_has_a_verdict():
-    claims = ghanbari_2019.claims()
+    claims = report.claims()
     assert {claim.verdict for claim in claims} <= {"holds", "does not hold"}
     assert {claim.paper for claim in claims} == {"Ghanbari, Li and Scheinberg 2019"}
     assert all(any(letter.isdigit() for letter in claim.figure) for claim in claims)

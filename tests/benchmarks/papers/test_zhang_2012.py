@@ -9,7 +9,7 @@ from scipy import sparse
 
 from benchmarks.harness.data import Rows
 from benchmarks.papers.claims import claim_table
-from benchmarks.papers.zhang_2012 import claims, figures, trajectories
+from benchmarks.papers.zhang_2012 import figures, trajectories
 from benchmarks.papers.zhang_2012.methods import Objectives, solve
 from benchmarks.papers.zhang_2012.results import (
     LOSSES,
@@ -175,7 +175,7 @@ def test_claims_of_known_curves():
 
 
 def test_every_claim_has_a_verdict_and_a_figure():
-    for claim in claims():
+    for claim in figures.claims():
         assert claim.verdict in ("holds", "does not hold")
         assert claim.figure[-1] not in ".,"
         assert "nan" not in claim.figure
