@@ -11,13 +11,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 from benchmarks.harness.figure import BLUE, GREEN, GRID, VERMILION, new_figure
-from benchmarks.harness.markdown import header, line, listed, verdict
-from benchmarks.harness.record import Record
+from benchmarks.harness.markdown import listed, table, verdict
+from benchmarks.harness.record import Record, Row, grouped_by, numbers
 from benchmarks.harness.runner import Part, Study
 from benchmarks.papers.claims import Claim, claim_table
 from benchmarks.papers.ghanbari_2018.methods import (
@@ -27,7 +26,6 @@ from benchmarks.papers.ghanbari_2018.methods import (
     NOT_AVAILABLE,
     REAL,
     VARIANTS,
-    Outcome,
     Printed,
     expected,
     folds_of,
@@ -44,95 +42,28 @@ RECORD = Record(
 )
 
 
-class Fold(NamedTuple):
-    """A metric on a fold of a set; of an artificial set the repeat is the draw."""
-
-    metric: str
-    set: str
-    repeat: int
-    fold: int
-
-
-Folds = dict[Fold, dict[str, Outcome]]
-
-
-def read() -> Folds:
-    """Return the outcomes of every method; ``time`` is in units of the descent on moments."""
-    folds: Folds = {}
-    for row in RECORD.rows():
-        fold = Fold(row["metric"], row["set"], int(row["repeat"]), int(row["fold"]))
-        folds.setdefault(fold, {})[row["method"]] = Outcome(
-            float(row["value"]),
-            int(row["iterations"]),
-            int(row["evaluations"]),
-            float(row["time_ratio"]),
-            tuple(map(float, row["curve"].split())),
-        )
-    return folds
-
-
-def cells(fold: Fold, outcomes: dict[str, Outcome]) -> list[tuple[object, ...]]:
-    """Return the rows of a fold, with CPU time as a ratio."""
-    unit = outcomes["moments"].time
-    return [
-        (
-            *(*fold, method, f"{outcome.value:.6f}", outcome.iterations, outcome.evaluations),
-            f"{outcome.time / unit:.3g}",
-            " ".join(f"{value:.4f}" for value in outcome.curve),
-        )
-        for method, outcome in outcomes.items()
-    ]
-
-
 #: Test rows for each training row: of five folds, and of a draw with 80 % for training.
 _TEST_SHARE = 0.25
 
 
-class Difference(NamedTuple):
-    """Mean over folds of one method less another, and its standard error.
-
-    Folds share training rows, so the variance of the mean is (1/k + test/train) times that of the
-    differences (Nadeau and Bengio 2003).
-    """
-
-    mean: float
-    error: float
-
-    @property
-    def word(self) -> str:
-        """Whether the first is better or worse by two standard errors, or level."""
-        if abs(self.mean) <= 2.0 * self.error:
-            return "level"
-        return "better" if self.mean > 0 else "worse"
-
-
 class Results:
-    """All folds, by metric and set.
+    """The recorded folds, by metric, set and method; times are to those of the moments' descent."""
 
-    ``folds``: outcomes of every method, by fold.
-    """
-
-    def __init__(self, folds: Folds) -> None:
-        self._folds: dict[tuple[str, str], list[dict[str, Outcome]]] = {}
-        for fold in sorted(folds):
-            self._folds.setdefault((fold.metric, fold.set), []).append(folds[fold])
+    def __init__(self, rows: list[Row]) -> None:
+        ordered = sorted(rows, key=lambda row: (int(row["repeat"]), int(row["fold"])))
+        self.rows = grouped_by(ordered, "metric", "set", "method")
 
     def sets(self, metric: str, *, artificial: bool = False) -> list[str]:
         """Return the sets that were measured, in the order of the paper."""
-        order = ARTIFICIAL if artificial else REAL
-        return [name for name in order if (metric, name) in self._folds]
+        return [name for name in (ARTIFICIAL if artificial else REAL) if self.has(metric, name)]
 
     def has(self, metric: str, name: str) -> bool:
         """Return whether a set, or a variant of one, was measured."""
-        return (metric, name) in self._folds
+        return (metric, name, "moments") in self.rows
 
-    def folds(self, metric: str, name: str) -> int:
-        """Return how many folds were measured."""
-        return len(self._folds[metric, name])
-
-    def values(self, metric: str, name: str, method: str) -> FloatArray:
-        """Return the test metric of every fold."""
-        return np.array([outcomes[method].value for outcomes in self._folds[metric, name]])
+    def values(self, metric: str, name: str, method: str, column: str = "value") -> FloatArray:
+        """Return the test metric of every fold, or another column."""
+        return numbers(self.rows[metric, name, method], column)
 
     def mean(self, metric: str, name: str, method: str) -> float:
         """Return the mean test metric."""
@@ -140,35 +71,28 @@ class Results:
 
     def curve(self, metric: str, name: str, method: str) -> FloatArray:
         """Return the mean test metric at every checkpoint."""
-        return np.mean([outcomes[method].curve for outcomes in self._folds[metric, name]], axis=0)
+        curves = [row["curve"].split() for row in self.rows[metric, name, method]]
+        return np.array(curves, dtype=float).mean(axis=0)
 
-    def difference(self, metric: str, name: str, first: str, second: str) -> Difference:
-        """Compare two methods."""
+    def word(self, metric: str, name: str, first: str, second: str) -> str:
+        """Return whether a method is better or worse than another by two standard errors, or level.
+
+        Folds share training rows, so the variance of the mean is (1/k + test/train) times that of
+        the differences (Nadeau and Bengio 2003).
+        """
         gap = self.values(metric, name, first) - self.values(metric, name, second)
         spread = float(gap.std(ddof=1)) if len(gap) > 1 else np.inf  # one says nothing
-        return Difference(float(gap.mean()), spread * np.sqrt(1.0 / len(gap) + _TEST_SHARE))
+        if abs(gap.mean()) <= 2.0 * spread * np.sqrt(1.0 / len(gap) + _TEST_SHARE):
+            return "level"
+        return "better" if gap.mean() > 0 else "worse"
 
     def words(self, metric: str, sets: list[str], first: str, second: str) -> dict[str, str]:
         """Say of each set whether the first method is better, worse or level."""
-        return {name: self.difference(metric, name, first, second).word for name in sets}
+        return {name: self.word(metric, name, first, second) for name in sets}
 
-    def time_ratio(self, metric: str, name: str, method: str = "surrogate") -> float:
-        """Return CPU time in units of the descent on moments: the median of the folds."""
-        return float(np.median([outcomes[method].time for outcomes in self._folds[metric, name]]))
-
-    def iterations(self, metric: str, name: str, method: str) -> float:
-        """Return the mean number of iterations."""
-        return float(
-            np.mean([outcomes[method].iterations for outcomes in self._folds[metric, name]])
-        )
-
-    def evaluation_ratio(self, metric: str, name: str, first: str, second: str) -> float:
-        """Return evaluations of one descent over those of another, summed over folds."""
-        above, below = (
-            sum(outcomes[method].evaluations for outcomes in self._folds[metric, name])
-            for method in (first, second)
-        )
-        return above / below
+    def time_ratio(self, metric: str, name: str) -> float:
+        """Return the CPU time of the surrogate to that of the moments: the median of the folds."""
+        return float(np.median(self.values(metric, name, "surrogate", "time_ratio")))
 
 
 def counted(words: dict[str, str]) -> str:
@@ -188,7 +112,7 @@ _SURROGATES = {"accuracy": "F_log", "AUC": "F_hinge"}
 
 def claims() -> list[Claim]:
     """Return the verdict on each claim of the abstract, from the recorded folds."""
-    return judged(Results(read()))
+    return judged(Results(RECORD.rows()))
 
 
 def judged(results: Results) -> list[Claim]:
@@ -275,6 +199,8 @@ _STYLES = {
     "surrogate, intercept": (VERMILION, "--", "v"),
 }
 _PRINTED = expected()
+#: Methods: Algorithm 1 to the letter, and with its test mended.
+_BOTH_TESTS = ("as printed", "moments")
 #: The set that the paper says has 210 rows, and all 2,310 rows of it.
 TWO_SEGMENTS = ("segment", *VARIANTS)
 _INTRODUCTION = """\
@@ -292,9 +218,9 @@ Not run here, and in none of the counts below: {missing}. The rows of gisette ar
 folder."""
 
 
-def lines(folds: Folds) -> list[str]:
+def lines(rows: list[Row]) -> list[str]:
     """Return the report."""
-    results = Results(folds)
+    results = Results(rows)
     missing = [*NOT_AVAILABLE, *(name for name in REAL if name not in results.sets("accuracy"))]
     drawn = results.sets("accuracy", artificial=True)
     missing += [name for name in ARTIFICIAL if name not in drawn]
@@ -313,13 +239,13 @@ def lines(folds: Folds) -> list[str]:
     claims += [_printed_test(results), _ours(results)]
     text += [f"* {claim}" for claim in claims]
     for metric, tables in (("accuracy", "4, 8 and 12"), ("AUC", "6 and 10")):
-        text += ["", f"## Tables {tables}: {metric} on real sets", ""]
-        text += _table(results, metric, results.sets(metric))
+        title = f"Tables {tables}: {metric} on real sets"
+        text += _table(results, metric, results.sets(metric), title)
     for metric, tables in (("accuracy", "2, 7 and 11"), ("AUC", "5 and 9")):
         names = results.sets(metric, artificial=True)
         if names:
-            text += ["", f"## Tables {tables}: {metric} on artificial sets", ""]
-            text += _table(results, metric, names, exact=True)
+            title = f"Tables {tables}: {metric} on artificial sets"
+            text += _table(results, metric, names, title, exact=True)
     return text
 
 
@@ -492,11 +418,12 @@ def _segment(results: Results) -> str:
 
 def _printed_test(results: Results) -> str:
     gap = effect_of_the_slip(results)
-    ratios = [
-        results.evaluation_ratio(metric, name, "as printed", "moments")
+    sums = (
+        [results.values(metric, name, method, "evaluations").sum() for method in _BOTH_TESTS]
         for metric in FIGURE_SETS
         for name in results.sets(metric)
-    ]
+    )
+    ratios = [printed / mended for printed, mended in sums]
     so = "of no consequence" if gap < 0.001 else "of consequence"
     return (
         "**Algorithm 1 as printed** (a trial may rise by c times step times ‖∇F‖²) ends within "
@@ -507,11 +434,12 @@ def _printed_test(results: Results) -> str:
 
 def effect_of_the_slip(results: Results) -> float:
     """Return how far the means of Algorithm 1 as printed are from the mended one, at most."""
-    return max(
-        abs(results.difference(metric, name, "as printed", "moments").mean)
+    means = (
+        [results.mean(metric, name, method) for method in _BOTH_TESTS]
         for metric in FIGURE_SETS
         for name in results.sets(metric)
     )
+    return max(abs(printed - mended) for printed, mended in means)
 
 
 def _ours(results: Results) -> str:
@@ -527,7 +455,9 @@ def _ours(results: Results) -> str:
     return f"**Ours** (`MomentClassifier`, no descent): {'; '.join(comparisons)}."
 
 
-def _table(results: Results, metric: str, names: list[str], *, exact: bool = False) -> list[str]:
+def _table(
+    results: Results, metric: str, names: list[str], title: str, *, exact: bool = False
+) -> list[str]:
     """Return printed and measured values, a row for each set."""
     methods = ["moments", "surrogate"]
     if metric == "accuracy":
@@ -536,37 +466,27 @@ def _table(results: Results, metric: str, names: list[str], *, exact: bool = Fal
     methods = ["exact", *methods] if exact else methods
     printed = [m for m in methods if ("intercept" not in m) and m != "ours"]
     both = ("moments", "surrogate")
-    rows = header(
+    columns = (
         *("set", "folds", *(f"printed: {m}" for m in printed), *methods),
         *(f"iterations: {m}" for m in both),
         *("printed time, surrogate/moments", "CPU, surrogate/moments"),
     )
+    rows = []
     for name in names:
         values = [results.values(metric, name, method) for method in methods]
+        seconds = [_PRINTED[metric, name, method].seconds for method in both]
+        counts = (results.values(metric, name, m, "iterations").mean() for m in both)
         rows.append(
-            line(
-                name,
-                str(results.folds(metric, name)),
+            (
+                *(name, len(values[0])),
                 *(f"{_PRINTED[metric, name, method].value:.4f}" for method in printed),
                 *(f"{folds.mean():.4f} ± {folds.std():.4f}" for folds in values),
-                *(f"{results.iterations(metric, name, m):.0f}" for m in both),
-                f"{_printed_time_ratio(metric, name):.2g}",
+                *(f"{count:.0f}" for count in counts),
+                f"{seconds[1] / seconds[0]:.2g}",
                 f"{results.time_ratio(metric, name):.2g}",
             )
         )
-    return rows
-
-
-def _printed_time_ratio(metric: str, name: str) -> float:
-    """Return the printed seconds of the surrogate to those of the moments."""
-    above, below = (_PRINTED[metric, name, method].seconds for method in ("surrogate", "moments"))
-    return above / below
-
-
-def draw(folds: Folds) -> None:
-    """Draw both figures."""
-    for metric in _FIGURES:
-        _draw(Results(folds), metric)
+    return table(" | ".join(columns), rows, title)
 
 
 def _draw(results: Results, metric: str) -> None:
@@ -617,18 +537,33 @@ def planned(args: argparse.Namespace) -> Iterator[tuple[object, ...]]:
 
 
 def measure(metric: str, name: str, repeat: int, fold: int) -> list[tuple[object, ...]]:
-    """Measure all methods on a fold."""
+    """Measure all methods on a fold; CPU time becomes a ratio."""
     split, exact = split_of(name, repeat, fold)
     outcomes = outcomes_of(metric, split, seed_of(name, repeat, fold), exact)
-    return cells(Fold(metric, name, repeat, fold), outcomes)
+    unit = outcomes["moments"].time
+    return [
+        (
+            *(metric, name, repeat, fold, method),
+            *(f"{outcome.value:.6f}", outcome.iterations, outcome.evaluations),
+            f"{outcome.time / unit:.3g}",
+            " ".join(f"{value:.4f}" for value in outcome.curve),
+        )
+        for method, outcome in outcomes.items()
+    ]
+
+
+def draw() -> None:
+    """Draw both figures."""
+    for metric in _FIGURES:
+        _draw(Results(RECORD.rows()), metric)
 
 
 STUDY = Study(
     [Part(RECORD, planned, measure)],
-    lambda _: lines(read()),
+    lines,
     options={"--sets": {"nargs": "*", "help": "names of sets; all, if not given"}},
     report_path=REPORT,
-    draw=lambda: draw(read()),
+    draw=draw,
 )
 
 if __name__ == "__main__":
