@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
-from warnings import warn
+from warnings import catch_warnings, simplefilter, warn
 
 import numpy as np
 
@@ -44,7 +45,7 @@ from directrix.moments.projection import ScoreMoments, project
 from directrix.moments.score_histogram import BINS, LineHistograms, centres
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.fitting.training_rows import Standardization, TrainingRows
@@ -296,6 +297,7 @@ def finalize(
     units: Standardization | None = None,
     moments: Moments | None = None,
     choice: Choice | None = None,
+    scaled: ScaledLines | None = None,
 ) -> Finalized:
     """Set the threshold of the chosen candidate, and assess it for new rows.
 
@@ -303,9 +305,10 @@ def finalize(
     the threshold, where they are more than those of the selection. ``units`` are those of the rows;
     the features' own by default. ``moments`` predict the rates; by default the held-out scores do.
     ``choice`` is that of the model this one is made from, if it has been repeated already.
+    ``scaled`` are the lines on one scale, if they are known.
     """
     rows = selection.rows if rows is None else rows
-    scaled = lines.on_one_scale(rows)
+    scaled = lines.on_one_scale(rows) if scaled is None else scaled
     if choice is None:
         if rows is selection.rows:
             selection = selection.with_scores(scaled.held_out)
@@ -472,6 +475,14 @@ def fit_threshold(
         reach = float(np.ptp(scores)) or 1.0
         threshold = float(scores.max() + reach if threshold > 0 else scores.min() - reach)
     return threshold, curve, index
+
+
+@contextmanager
+def few_rows_known() -> Iterator[None]:
+    """Give no `FewRowsWarning`: the fit that a model is derived from has given it."""
+    with catch_warnings():
+        simplefilter("ignore", FewRowsWarning)
+        yield
 
 
 def warn_about_one_class(

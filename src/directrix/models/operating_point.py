@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -92,12 +93,17 @@ def calibration_from_scores(
     free = at_threshold is None
     offset = float(logit(share @ target)) if at_threshold is None else float(logit(at_threshold))
 
-    # In the logarithms of the slopes, which keeps them positive.
-    def parts(parameters: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    # In the logarithms of the slopes, which keeps them positive. Loss, gradient and curvature are
+    # asked for at the same parameters.
+    @lru_cache(1)
+    def parts_at(*parameters: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         slopes = np.exp(np.minimum(parameters[:2], _STEEPEST))
         eta = slopes @ sides + (parameters[2] if free else offset)
         by = np.vstack([slopes[:, None] * sides, np.ones_like(scores)])
         return eta, share * (expit(eta) - target), by if free else by[:2]
+
+    def parts(parameters: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        return parts_at(*parameters.tolist())
 
     def loss(parameters: FloatArray) -> float:
         eta, _, _ = parts(parameters)
