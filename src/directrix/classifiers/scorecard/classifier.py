@@ -24,6 +24,7 @@ from directrix.models.report import UNBINNED_BASELINE
 if TYPE_CHECKING:
     from directrix._typing import AnyArray
     from directrix.fitting.fit_rows import Fitted
+    from directrix.fitting.guarantee import Limits
     from directrix.metrics.base import Metric
     from directrix.tables import BinCounts
     from directrix.tables.bins import Bins
@@ -151,7 +152,7 @@ class ScorecardClassifier(CardModel):
         points: Any = None,
         monotone: Mapping[Any, Any] | None = None,
         guarantee: float | None = None,
-        limits: Mapping[str, float] | None = None,
+        limits: Limits | None = None,
         time_budget: float | None = None,
         class_weight: Any = None,
         n_jobs: int | None = None,
