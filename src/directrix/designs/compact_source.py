@@ -35,7 +35,7 @@ from directrix.metrics import AUC
 from directrix.models.card import Card
 from directrix.models.operating_point import EffectiveCounts, ranking_variance
 from directrix.models.report import CardSize, Gap
-from directrix.moments.score_histogram import LineHistograms
+from directrix.moments.score_histogram import ScoreHistogram, side_by_side
 from directrix.rows.sums import tree_sum
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class SourceSizes:
         counted = fit.selection(selection.features, selection.label, np.array(selection.factors))
         counted.count([self._group(of_size)])
         before, after = selection.by_fold, counted.by_fold
-        by_fold = [LineHistograms.side_by_side(both) for both in zip(before, after, strict=True)]
+        by_fold = [side_by_side(both) for both in zip(before, after, strict=True)]
         held_out = tuple(by_fold[: fit.n_folds])
         k = len(selection.candidates)
         behind = self._behind(held_out, [chosen.number, *range(k, k + len(sizes))])
@@ -159,7 +159,7 @@ class SourceSizes:
         candidates = [_SizeCandidate(line, [line] * n_folds) for line in lines]
         return CandidateGroup(candidates, codings)
 
-    def _behind(self, folds: tuple[LineHistograms, ...], index: Sequence[int]) -> FloatArray:
+    def _behind(self, folds: tuple[ScoreHistogram, ...], index: Sequence[int]) -> FloatArray:
         """Return by how much sizes are worse than the full card, of shape (sizes, folds)."""
         metric, factors = self.fit.metric, self.selection.factors
         values = np.array([best_values_of(metric, (fold,), factors)[list(index)] for fold in folds])
@@ -169,7 +169,7 @@ class SourceSizes:
 
     def _auto_rule(
         self,
-        folds: tuple[LineHistograms, ...],
+        folds: tuple[ScoreHistogram, ...],
         chosen: int,
         sizes: Sequence[int],
         behind: FloatArray,
@@ -203,7 +203,7 @@ class SourceSizes:
     def _fitted(
         self,
         card: Card,
-        by_fold: Sequence[LineHistograms],
+        by_fold: Sequence[ScoreHistogram],
         rule: SelectionRule,
         full: Fitted,
         size: CardSize,
