@@ -12,7 +12,6 @@ import numpy as np
 
 from directrix.exceptions import FewRowsWarning, OneClassPredictedWarning, find_stacklevel
 from directrix.fitting.choice import (
-    SPREAD,
     Assessment,
     Choice,
     RefitChange,
@@ -33,6 +32,8 @@ from directrix.frontier.compare import (
 )
 from directrix.models.money import BY_ROW, BY_THRESHOLD, Money
 from directrix.models.operating_point import (
+    OF_LINES,
+    ClaimVariance,
     OperatingPoint,
     Rates,
     calibration_from_moments,
@@ -41,8 +42,15 @@ from directrix.models.operating_point import (
     predicted_rates,
     rates_of,
 )
+from directrix.models.segment_rates import SegmentRates
 from directrix.moments.projection import ScoreMoments, project
-from directrix.moments.score_histogram import BINS, LineHistograms, centres
+from directrix.moments.score_histogram import (
+    BINS,
+    SIDES,
+    ScoreHistogram,
+    centres,
+    histogram_of_scores,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -66,7 +74,7 @@ _PARTS = 10
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """The `LineHistograms` of one candidate, part by part, of which only filled bins are stored.
+    """The `ScoreHistogram` of one candidate, part by part, of which only filled bins are stored.
 
     So few rows take little memory, and many no more than their bins. Scores are held out, and
     favour the positive class.
@@ -75,7 +83,7 @@ class HeldOut:
     ``weight`` has the weight of the rows in each. ``totals`` and ``squares`` of shape (parts, 2)
     are the weights of the rows of each part and class, and the sums of the squares of their
     weights. ``rows`` says which rows these are. A score s is ``(s - center) / scale`` in units of
-    the decision function.
+    the decision function. ``variance`` is that of claims about new rows.
     """
 
     cell: IntArray
@@ -85,9 +93,12 @@ class HeldOut:
     rows: str
     center: float = 0.0
     scale: float = 1.0
+    variance: ClaimVariance = OF_LINES
 
     @classmethod
-    def of_rows(cls, rows: TrainingRows, scores: FloatArray) -> HeldOut:
+    def of_rows(
+        cls, rows: TrainingRows, scores: FloatArray, variance: ClaimVariance = OF_LINES
+    ) -> HeldOut:
         """Count the scores of rows, less the threshold.
 
         The folds of ``rows`` are the parts; without folds, every tenth row of a class is in a part.
@@ -99,15 +110,15 @@ class HeldOut:
                 part[side] = np.arange(np.count_nonzero(side)) % _PARTS
         in_parts = (np.flatnonzero(part == number) for number in range(int(part.max()) + 1))
         folds = [
-            LineHistograms.of_scores(scores[None, own], rows.positive[own], rows.weight[own])
+            histogram_of_scores(scores[None, own], rows.positive[own], rows.weight[own])
             for own in in_parts
         ]
-        return cls.of_histograms(folds, rows=rows.name)
+        return replace(cls.of_histograms(folds, rows=rows.name), variance=variance)
 
     @classmethod
     def of_histograms(
         cls,
-        folds: Sequence[LineHistograms],
+        folds: Sequence[ScoreHistogram],
         index: int = 0,
         factors: tuple[float, float] = (1.0, 1.0),
         center: float = 0.0,
@@ -150,13 +161,15 @@ class HeldOut:
         return decisions, weights, effective
 
     @property
-    def folds(self) -> tuple[LineHistograms, ...]:
+    def folds(self) -> tuple[ScoreHistogram, ...]:
         """The score histograms of the parts."""
         n_parts = len(self.totals)
         every: AnyArray = np.zeros(n_parts * 2 * BINS)
         every[self.cell] = self.weight
         counts = every.reshape(n_parts, 1, 2, BINS)
-        return tuple(map(LineHistograms, counts, self.totals, self.squares))
+        return tuple(
+            ScoreHistogram(SIDES, *part) for part in zip(counts, self.squares, strict=True)
+        )
 
 
 # ── The end of every fit: threshold, operating point and calibration of the chosen line ───────────
@@ -329,7 +342,8 @@ def finalize(
     line = line if units is None else units.line_back(line)
     calibrate = partial(_calibrated, rows.unpriced, scores)
     fitted = fitted_line(metric, line, numbers, n_rows, calibrate, assessment)
-    fitted = fitted._replace(held_out=HeldOut.of_rows(rows.unpriced, scores))
+    held_out = HeldOut.of_rows(rows.unpriced, scores, choice.variance)
+    fitted = fitted._replace(held_out=held_out)
     return Finalized(in_rows(fitted, rows, scores, assessment), assessment, scores)
 
 
@@ -357,7 +371,7 @@ def finalize_on_rows(
 def in_rows(
     fitted: FittedLine, rows: TrainingRows, scores: FloatArray, assessment: Assessment
 ) -> FittedLine:
-    """Return a line with rates of rows and money, where the errors of rows have costs of their own.
+    """Return a line with rates by segment, and money where errors of rows have their own costs.
 
     Money is counted for decisions by the threshold and row by row. The rates are those of the
     decisions that are delivered, and the metric is their mean cost, with an interval that long
@@ -366,6 +380,11 @@ def in_rows(
     ``scores`` are the held-out scores of the rows, less the threshold. ``assessment`` is that of
     the rates as shares of the costs.
     """
+    if rows.segments is not None:
+        plain_weight = rows.unpriced.weight
+        rates = SegmentRates.of(rows.positive, scores > 0, plain_weight, rows.segments)
+        point = replace(fitted.operating_point, segments=rates)
+        fitted = fitted._replace(operating_point=point)
     if rows.costs is None:
         return fitted
     point, plain = fitted.operating_point, rows.unpriced
@@ -388,7 +407,7 @@ def in_rows(
         assessment.rows,
         group=rows.group,
         optimism={BY_THRESHOLD: promised},
-        spread=SPREAD,
+        spread=OF_LINES.best,
     )
     cost, flagged = money[metric.decides_by].cost, decisions[metric.decides_by]
     tpr, fpr = (
@@ -410,7 +429,8 @@ def in_rows(
         )
         expected = rates_of(metric, tpr, fpr, prior, cost.value)
         curve = curve_maker(rows.positive, plain.weight)(scores)
-        less_sure = sizes_of(plain).over(SPREAD).less_sure(shown, expected)
+        variance = OF_LINES if assessment.choice is None else assessment.choice.variance
+        less_sure = sizes_of(plain).over(variance.best).less_sure(shown, expected)
         intervals = intervals_of(metric, expected, curve, less_sure)
         intervals = intervals._replace(metric=(cost.low, cost.high))
         point = replace(point, expected=expected, intervals=intervals)

@@ -15,10 +15,16 @@ from directrix.frontier.choice_validation import PartCurves
 from directrix.frontier.compare import LeastLoss, OneStandardError, best_values, compare_values
 from directrix.frontier.criterion import Criterion, ExactMetric
 from directrix.metrics.base import Curve
-from directrix.models.operating_point import Calibration, EffectiveCounts, calibration_from_scores
+from directrix.models.operating_point import (
+    OF_LINES,
+    Calibration,
+    ClaimVariance,
+    EffectiveCounts,
+    calibration_from_scores,
+)
 from directrix.moments import Moments
 from directrix.moments.projection import ScoreMoments, project
-from directrix.moments.score_histogram import LineHistograms, centres, edges
+from directrix.moments.score_histogram import ScoreHistogram, centres, edges
 from directrix.rows.sums import tree_sum
 
 if TYPE_CHECKING:
@@ -78,11 +84,12 @@ class HistogramChoice:
 
 def select_from_histograms(
     metric: Metric,
-    folds: tuple[LineHistograms, ...],
+    folds: tuple[ScoreHistogram, ...],
     factors: tuple[float, float],
     trials: Trials | None = None,
     complexities: Sequence[float] | None = None,
     rule: SelectionRule | None = None,
+    variance: ClaimVariance = OF_LINES,
 ) -> HistogramChoice:
     """Choose a candidate and its threshold on histograms, as on rows.
 
@@ -91,7 +98,7 @@ def select_from_histograms(
     rows before the candidates were made. With ``complexities`` the simplest of the candidates that
     are as good as the best by the criterion is chosen; without, the best by the metric is. Another
     ``rule`` may choose a size of a candidate; sizes come after the candidates that have
-    complexities.
+    complexities. ``variance`` is that of claims about new rows.
     """
     comparison = compare_histograms(metric, folds, factors, complexities)
     if rule is None:
@@ -114,6 +121,7 @@ def select_from_histograms(
         sizes,
         curve.prior,
         trials,
+        variance,
     )
     best = choice.at.best(curve)
     assessment = Assessment.of(choice, curve, best.index, "held-out rows")
@@ -125,7 +133,7 @@ def select_from_histograms(
 
 def compare_histograms(
     metric: Metric,
-    folds: tuple[LineHistograms, ...],
+    folds: tuple[ScoreHistogram, ...],
     factors: tuple[float, float],
     complexities: Sequence[float] | None = None,
 ) -> Comparison:
@@ -147,7 +155,7 @@ def compare_histograms(
     return compare_values(criterion, values, complexities)
 
 
-def _sizes(histogram: LineHistograms) -> EffectiveCounts:
+def _sizes(histogram: ScoreHistogram) -> EffectiveCounts:
     """Return the effective rows of each class."""
     n_neg, n_pos = histogram.weight**2 / histogram.weight_sq
     return EffectiveCounts(float(n_pos), float(n_neg))
@@ -165,7 +173,7 @@ def _with_sizes(comparison: Comparison, rule: Any) -> Comparison:
 
 
 def best_values_of(
-    metric: Metric, folds: tuple[LineHistograms, ...], factors: tuple[float, float]
+    metric: Metric, folds: tuple[ScoreHistogram, ...], factors: tuple[float, float]
 ) -> FloatArray:
     """Return the metric of each candidate at its best threshold; see `select_from_histograms`."""
     counts = tree_sum(folds).counts
@@ -188,7 +196,7 @@ def _calibrated(counts: FloatArray, threshold: float, at_threshold: float | None
 
 
 def guaranteed_threshold(
-    metric: Metric, guarantee: Guarantee, apart: LineHistograms, chosen: HistogramChoice
+    metric: Metric, guarantee: Guarantee, apart: ScoreHistogram, chosen: HistogramChoice
 ) -> tuple[float, Assessment]:
     """Return the threshold at which the histogram of rows set apart keeps the limits.
 
@@ -231,7 +239,7 @@ def point_at(metric: Metric, held_out: HeldOut) -> OperatingPoint:
         msg = f"{metric.label} ranks rows and has no threshold: name a metric that has one"
         raise ValueError(msg)
     # The line is the score itself: one coefficient, and no intercept.
-    chosen = select_from_histograms(metric, held_out.folds, (1.0, 1.0))
+    chosen = select_from_histograms(metric, held_out.folds, (1.0, 1.0), variance=held_out.variance)
     point = chosen.finalize(metric, np.array([1.0, 0.0])).operating_point
     above = held_out.in_decisions(chosen.threshold)
     return replace(point, threshold=above, rows=held_out.rows)
