@@ -56,6 +56,7 @@ FOLDS, MOST_ROWS, LIMIT = 3, 5_000, 300
 PARTS = ("methods", "sizes", "coverage")
 RECALL = RecallAtFPR(0.05)
 METRIC = "auc"
+_RARE = 0.01  # share of rows below which optbinning gives a level to the others
 
 
 class Result(NamedTuple):
@@ -136,6 +137,11 @@ def small_settings(n_columns: int, n_bins: int) -> Callable[[Rows, Rows], dict[s
     return fit
 
 
+def _commonest(column: Any) -> float:
+    """Return the share of the most common level."""
+    return float(column.value_counts(normalize=True).iloc[0])
+
+
 def optimal_bins(n_bins: int | None) -> Callable[[Rows, Rows], dict[str, Result]]:
     """Return a method: weights of evidence of optbinning, and logistic regression."""
 
@@ -143,13 +149,16 @@ def optimal_bins(n_bins: int | None) -> Callable[[Rows, Rows], dict[str, Result]
         from optbinning import BinningProcess  # noqa: PLC0415 - optional
 
         frames = [with_plain_texts(part.X) for part in (train, test)]
+        # It refuses a column whose levels are all rare.
+        rare = [name for name in text_columns(frames[0]) if _commonest(frames[0][name]) < _RARE]
+        frames = [frame.drop(columns=rare) for frame in frames]
         texts = text_columns(frames[0])
         options = {} if n_bins is None else {"max_n_bins": n_bins}
         process = BinningProcess(
             list(frames[0]),
             categorical_variables=list(texts),
             binning_fit_params={
-                name: {**options, **({"cat_cutoff": 0.01} if name in texts else {})}
+                name: {**options, **({"cat_cutoff": _RARE} if name in texts else {})}
                 for name in frames[0]
             },
             n_jobs=1,

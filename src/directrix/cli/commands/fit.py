@@ -74,12 +74,23 @@ def fit(
         float | None,
         typer.Option(help="Time budget in seconds; the search tries fewer candidates to keep it."),
     ] = None,
+    max_lines: Annotated[
+        str | None,
+        typer.Option(
+            "--max-lines",
+            help=(
+                "With -c scorecard: largest number of printed lines, such as 40; 'auto' (default) "
+                "takes the smallest card that is as good as the full one, 'full' keeps that."
+            ),
+        ),
+    ] = None,
     two_passes: Annotated[
         bool,
         typer.Option(
             "--two-passes",
             help=(
-                "Read the rows twice, a scorecard three times, instead of keeping them in memory."
+                "Read the rows twice, a scorecard three or four times, instead of keeping them in "
+                "memory."
             ),
         ),
     ] = False,
@@ -119,6 +130,8 @@ def fit(
         "--guarantee and --time-budget need -c direct or -c scorecard",
         "--classifier",
     )
+    of_card = max_lines is None or (name == "scorecard" and not from_summary)
+    require(of_card, "only cards have lines: it needs -c scorecard", "--max-lines")
     require(prior is None or from_summary, "rows have their own shares of classes", "--prior")
     if name == "beta-bernoulli":
         require(metric is None, "this classifier fits probabilities, not a metric", "--metric")
@@ -146,6 +159,8 @@ def fit(
             for key, value in (("guarantee", guarantee), ("time_budget", time_budget))
             if value is not None
         }
+        if max_lines is not None:
+            parameters["max_lines"] = _number_of_lines(max_lines)
         unfitted = _make_classifier(name, trained_metric, parameters)
         if two_passes or spark:
             supported = name in _IN_PASSES
@@ -173,6 +188,15 @@ def _make_classifier(name: str, metric: Metric, parameters: Mapping[str, Any]) -
         return classifiers.BetaBernoulliClassifier()
     plain = {"moment": classifiers.MomentClassifier, "smooth": classifiers.SmoothClassifier}
     return plain[name](metric)
+
+
+def _number_of_lines(text: str) -> int | str | None:
+    """Return the parameter ``max_lines`` of a scorecard."""
+    if text in ("auto", "full"):
+        return "auto" if text == "auto" else None
+    whole = text.isdecimal() and int(text) >= 2
+    require(whole, f"{text!r} is not a whole number, 2 or more, 'auto' or 'full'", "--max-lines")
+    return int(text)
 
 
 def _fit_summaries(
@@ -232,7 +256,9 @@ def _fit_in_passes(model: Any, files: RowFiles) -> tuple[Any, str]:
     )
     source, options = files.source()
     model.fit_source(source, **options)
-    number = "three" if isinstance(model, ScorecardClassifier) else "two"
+    number = "two"
+    if isinstance(model, ScorecardClassifier):  # one more pass scores the rows by compact cards
+        number = "three" if model.report_.size is None and len(model.sizes()) == 1 else "four"
     return model, f"from {number} passes over the rows"
 
 
