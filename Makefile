@@ -78,8 +78,8 @@ evidence-quick: ## Measure some tracked figures again and compare; write reports
 	$(PYTHON) -m benchmarks.arena.run --quick
 	$(PYTHON) -m benchmarks.papers.hasan_pal_2015.run --report > /dev/null
 	$(PYTHON) -m benchmarks.papers.hasan_pal_2015.calibration --report > /dev/null
-	$(PYTHON) -m benchmarks.arena.report > /dev/null
-	$(PYTHON) -m benchmarks.arena.tables.report > /dev/null
+	$(PYTHON) -m benchmarks.arena.run --report > /dev/null
+	$(PYTHON) -m benchmarks.arena.tables.run --report > /dev/null
 	$(PYTHON) -m benchmarks.arena.pages
 	git diff --exit-code --stat -- '*.md'
 

@@ -3,7 +3,7 @@
 ``--all-cases`` asks for all of them, and ``--cases N`` for another number. In the quick form every
 test is run, with cases whose values differ as much as they can, and with a tenth of its random
 examples. A hash breaks ties, so that tests of the same matrix meet different parts of it. Folders
-of arithmetic keep all their cases.
+of arithmetic keep all their cases, unless ``--cases 1`` asks for one of each test.
 """
 
 from collections import defaultdict
@@ -76,7 +76,7 @@ def few(items, limit):
     """Split tests into those to run and the others."""
     of_function = defaultdict(list)
     for item in items:
-        if hasattr(item, "callspec") and not has_all_cases(item):
+        if hasattr(item, "callspec") and not has_all_cases(item, limit):
             of_function[item.nodeid.partition("[")[0]].append(item)
     left_out = set()
     for same in of_function.values():
@@ -94,7 +94,7 @@ def few(items, limit):
     )
 
 
-def has_all_cases(item):
+def has_all_cases(item, limit):
     """Return whether a test is cheap or marked ``every_case``, without names of parameters."""
     mark = item.get_closest_marker("every_case")
-    return item.nodeid.startswith(CHEAP) if mark is None else not mark.args
+    return limit > 1 and item.nodeid.startswith(CHEAP) if mark is None else not mark.args

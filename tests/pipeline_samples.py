@@ -163,7 +163,9 @@ PIPELINES = {
                 ("scale", StandardScaler(), NUMBERS),
             ],
         ).set_output(transform="pandas"),
-        ScorecardClassifier("auc", binner=Binner(max_bins=8), learn_from="counts", cv=2),
+        ScorecardClassifier(
+            "auc", binner=Binner(max_bins=8), learn_from="counts", cv=2, max_lines=None
+        ),
     ),
     "three classes": lambda: make_pipeline(
         prepared(

@@ -73,11 +73,11 @@ def test_every_test_is_run_and_the_same_cases_in_any_order(turned):
     assert names == {item.nodeid for item in few(items, 2)[0]}
 
 
-def test_folders_of_arithmetic_keep_all_cases():
+@pytest.mark.parametrize(("limit", "kept"), [(2, (4, 2)), (1, (1, 1))])
+def test_folders_of_arithmetic_keep_all_cases_unless_one_is_asked_for(limit, kept):
     items = [Item(f"tests/{room}/a[{x}]", x=x) for room in ("risks", "cli") for x in "pqrs"]
-    names = [item.nodeid for item in few(items, 1)[0]]
-    assert sum("risks" in name for name in names) == 4
-    assert sum("cli" in name for name in names) == 1
+    names = [item.nodeid for item in few(items, limit)[0]]
+    assert tuple(sum(room in name for name in names) for room in ("risks", "cli")) == kept
 
 
 def test_tests_of_one_matrix_meet_different_parts_of_it():

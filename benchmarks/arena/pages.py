@@ -30,8 +30,11 @@ from benchmarks.arena.pictures import PICTURE, picture
 from benchmarks.arena.pictures import SHOWN as IN_PICTURE
 from benchmarks.arena.protocol import SETS
 from benchmarks.harness.markdown import bold_if, header, line
-from benchmarks.papers import ghanbari_2018, ghanbari_2019, hasan_pal_2015, zhang_2012
 from benchmarks.papers.claims import Claim, claim_table
+from benchmarks.papers.ghanbari_2018 import run as ghanbari_2018
+from benchmarks.papers.ghanbari_2019 import report as ghanbari_2019
+from benchmarks.papers.hasan_pal_2015 import report as hasan_pal_2015
+from benchmarks.papers.zhang_2012 import figures as zhang_2012
 from benchmarks.rivals.lines import LINEAR, TUNED
 from benchmarks.rivals.tables import EBM, LINE
 

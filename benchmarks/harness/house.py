@@ -17,6 +17,7 @@ from types import FrameType
 from typing import Any
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
 import directrix
 from directrix import (
@@ -70,32 +71,12 @@ def imports(*, types: bool) -> dict[str, set[str]]:
 
 
 def circles(graph: dict[str, set[str]]) -> list[set[str]]:
-    """Return the groups of modules that reach each other (Tarjan 1972)."""
-    number: dict[str, int] = {}
-    low: dict[str, int] = {}
-    stack: list[str] = []
-    found = []
-
-    def visit(module: str) -> None:
-        number[module] = low[module] = len(number)
-        stack.append(module)
-        for other in graph[module]:
-            if other not in number:
-                visit(other)
-                low[module] = min(low[module], low[other])
-            elif other in stack:
-                low[module] = min(low[module], number[other])
-        if low[module] == number[module]:
-            group = set(stack[stack.index(module) :])
-            del stack[stack.index(module) :]
-            if len(group) > 1:
-                found.append(group)
-
-    sys.setrecursionlimit(10_000)
-    for module in graph:
-        if module not in number:
-            visit(module)
-    return found
+    """Return the groups of modules that reach each other."""
+    modules = list(graph)
+    edges = np.array([[other in graph[module] for other in modules] for module in modules])
+    _, group = connected_components(edges, connection="strong")
+    groups = [{m for m, k in zip(modules, group, strict=True) if k == n} for n in set(group)]
+    return [of for of in groups if len(of) > 1]
 
 
 def entered(fit: Callable[[], Any]) -> int:

@@ -65,7 +65,7 @@ def parse(row: Row, fields: type[T], **given: Any) -> T:
     return fields(**columns, **given)
 
 
-def select(rows: Iterable[Row], **equal: object) -> list[Row]:
+def select(rows: Iterable[Row], /, **equal: object) -> list[Row]:
     """Return the rows whose columns have these values."""
     return [row for row in rows if all(row[name] == str(value) for name, value in equal.items())]
 

@@ -197,15 +197,19 @@ def timed(work: Callable[..., T], *args: Any, **options: Any) -> tuple[T, float]
     return result, process_time() - start
 
 
-def run_module(module: str, *arguments: object, **options: Any) -> Any:
-    """Run a module in a process of its own; return the JSON of the last line that it prints."""
-    return run_python("-m", module, *arguments, **options)
+def isolated(work: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function of a module in a process of its own; return what it returns, by way of JSON.
 
-
-def run_python(*arguments: object, **options: Any) -> Any:
-    """Run Python in a process of its own; return the JSON of the last line that it prints."""
-    command = [sys.executable, *map(str, arguments)]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, **options)  # noqa: S603
+    Paths among the arguments arrive as texts.
+    """
+    module = work.__globals__["__spec__"].name  # also where the module is the one that is run
+    given = json.dumps(arguments, default=str)
+    code = (
+        f"import json; from {module} import {work.__name__} as work; "
+        f"print(json.dumps(work(*json.loads({given!r}))))"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE)  # noqa: S603
     return json.loads(done.stdout.splitlines()[-1])
 
 

@@ -15,7 +15,7 @@ from time import perf_counter
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from benchmarks.harness.runner import quiet, run_python
+from benchmarks.harness.runner import isolated, quiet
 from benchmarks.speed.ratio import Figure, run
 from directrix import ScorecardClassifier
 from directrix._typing import AnyArray, FloatArray
@@ -49,9 +49,8 @@ def measure(quick: bool) -> Iterator[Figure]:  # noqa: FBT001 - as `run` calls i
     """Yield medians over processes, table by table."""
     tables = TABLES[:1] if quick else TABLES
     for (n_columns, budget), learn_from in product(tables, ("rows", "counts")):
-        code = "import json; from benchmarks.speed.budget import fit; "
-        code += f"print(json.dumps(fit({n_columns}, {budget}, {learn_from!r})))"
-        found = [run_python("-c", code) for _ in range(1 if quick else ROUNDS)]
+        rounds = range(1 if quick else ROUNDS)
+        found = [isolated(fit, n_columns, budget, learn_from) for _ in rounds]
         seconds, area = (median(values) for values in zip(*found, strict=True))
         what = f"{ROWS} x {n_columns}, budget {budget:g} s, {learn_from}"
         yield Figure(f"wall time / budget, {what}", seconds / budget, LATE_LIMIT)

@@ -4,8 +4,6 @@
 the working tree, if it is not given), runs each task in a process of its own, base and head taking
 turns, and compares medians of CPU time. It fails only where head is slower by more than a third
 **and** by more than 20 ms: short tasks double by chance, long ones creep by little.
-
-``--sets`` fits `DirectClassifier` to real sets instead, and writes the ratios to ``compare.csv``.
 """
 
 from __future__ import annotations
@@ -22,12 +20,8 @@ from statistics import median
 from tempfile import TemporaryDirectory
 
 from benchmarks.harness.data import BESIDE
-from benchmarks.harness.record import Record, commit
 
 ROOT = Path(__file__).parents[2]
-RECORD = Record(
-    Path(__file__).with_suffix(".csv"), ("base", "head", "set", "metric", "CPU, head / base")
-)
 MOST_RATIO, MOST_SECONDS = 4 / 3, 0.02
 _ROUNDS = 5
 #: What is timed, after this: one statement each, which both commits must know.
@@ -54,16 +48,6 @@ TASKS = {
     "smooth fit": "SmoothClassifier('error').fit(X[few], y[few])",
     "beta-bernoulli fit": "BetaBernoulliClassifier().fit(X[some], y[some])",
 }
-#: The sets that ``--sets`` fits, and for which metrics.
-SETS = ("heart", "diabetes", "svmguide1", "spambase")
-METRICS = ("error", "recall@fpr=0.01", "auc")
-_BEFORE_SETS = """
-import json, warnings
-from time import process_time
-from benchmarks.arena.protocol import rows_of
-from directrix import DirectClassifier
-warnings.simplefilter("ignore")
-"""
 _TIMED = """
 taken = {{}}
 for name, statement in {tasks!r}.items():
@@ -110,20 +94,6 @@ def _worktree(commit: str, stack: ExitStack) -> Path:
     return path
 
 
-def compare_sets(base: Path, head: Path, commits: tuple[str, str]) -> None:
-    """Compare fits to real sets, print and track."""
-    rows = []
-    for name in SETS:
-        before = f"{_BEFORE_SETS}X, y = rows_of({name!r})\n"
-        tasks = {metric: f"DirectClassifier({metric!r}).fit(X, y)" for metric in METRICS}
-        rounds = [[seconds(tree, before, tasks) for tree in (base, head)] for _ in range(_ROUNDS)]
-        for metric in METRICS:
-            ratio = median(new[metric] / old[metric] for old, new in rounds)
-            rows.append((*commits, name, metric, f"{ratio:.2f}"))
-            print(f"{name}, {metric}: {ratio:.2f}", flush=True)
-    RECORD.write(rows)
-
-
 def compare_tasks(base: Path, head: Path) -> list[str]:
     """Compare the tasks and print; return those that are slower."""
     rounds = [(seconds(base), seconds(head)) for _ in range(_ROUNDS)]
@@ -141,16 +111,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("base", help="a commit")
     parser.add_argument("head", nargs="?", help="a commit; the working tree, if not given")
-    parser.add_argument("--sets", action="store_true", help="fit DirectClassifier to real sets")
     args = parser.parse_args()
-    worse: list[str] = []
     with ExitStack() as stack:
         base = _worktree(args.base, stack)
         head = ROOT if args.head is None else _worktree(args.head, stack)
-        if args.sets:
-            compare_sets(base, head, (args.base, args.head or commit()))
-        else:
-            worse = compare_tasks(base, head)
+        worse = compare_tasks(base, head)
     if worse:
         msg = f"slower than {args.base}: {', '.join(worse)}"
         raise SystemExit(msg)

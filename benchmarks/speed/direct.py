@@ -12,10 +12,8 @@ busy. Run ``python -m benchmarks.speed.direct``.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from math import inf
-from multiprocessing import get_context
 from statistics import median
 from time import perf_counter
 from typing import Any
@@ -28,7 +26,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.arena.protocol import rows_of
-from benchmarks.speed.ratio import Figure, ratios, run
+from benchmarks.speed.ratio import Figure, busy, ratios, run
 from directrix import DirectClassifier
 from directrix._typing import AnyArray, FloatArray
 from directrix.metrics import AUC, Error, RecallAtFPR
@@ -114,24 +112,6 @@ def wide() -> Iterator[Figure]:
         yield Figure(what, ratio, MAY_COST_ONCE)
 
 
-def _spin() -> None:
-    while True:
-        pass
-
-
-@contextmanager
-def busy_machine() -> Iterator[None]:
-    """Keep processors busy."""
-    processes = [get_context("spawn").Process(target=_spin, daemon=True) for _ in range(BUSY)]
-    for process in processes:
-        process.start()
-    try:
-        yield
-    finally:
-        for process in processes:
-            process.terminate()
-
-
 def budgets() -> Iterator[Figure]:
     """Measure how much of a budget is taken where all candidates would take more."""
     for budget, name in BUDGETS:
@@ -155,7 +135,7 @@ def measure(_: bool) -> Iterator[Figure]:  # noqa: FBT001 - as `run` calls it
             yield figure
     yield from medians(figures)
     yield from wide()
-    with busy_machine():
+    with busy(BUSY):
         yield from budgets()
 
 

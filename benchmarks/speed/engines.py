@@ -25,7 +25,8 @@ import pyarrow as pa
 from pyarrow import dataset, parquet
 
 from benchmarks.harness.data import load
-from benchmarks.harness.runner import run_python
+from benchmarks.harness.runner import isolated
+from benchmarks.speed.moments import summarize_file
 from benchmarks.speed.ratio import Figure, run
 from benchmarks.speed.ratio import ratios as ratios_of
 from directrix import MomentClassifier, summarize
@@ -38,20 +39,6 @@ READING_MAY_COST = {"a path": 2.2, "a polars lazy frame": 1.6, "a duckdb relatio
 FOLDS, FOLDS_MAY_ADD = 10, 1.20
 SPARK_MAY_ADD, SPARK_OF_LOGISTIC, FIT_OF_LOGISTIC = 1.25, 1.0 / 3.0, 0.5
 FOUR_TIMES_THE_ROWS, MEMORY_MAY_GROW, TIME_MAY_STRAY = 4, 1.15, 0.10
-
-#: A process of its own that summarises a file, after a few rows that load what it needs: CPU
-#: seconds, and its largest size in megabytes.
-ALONE = """
-import json, sys, time
-from benchmarks.harness.runner import peak_megabytes
-from directrix import summarize
-roles = {"target": "y", "features": [f"x{k}" for k in range(20)], "progress": False}
-summarize(sys.argv[2], **roles)
-start = time.process_time()
-summarize(sys.argv[1], **roles)
-spent = time.process_time() - start
-print(json.dumps([spent, peak_megabytes()]))
-"""
 
 
 def tree_seconds() -> float:
@@ -126,9 +113,10 @@ def memory(folder: Path, n: int, rounds: int) -> list[Figure]:
         write_rows(folder / f"{k}.parquet", n * k // FOUR_TIMES_THE_ROWS)
         for k in (1, FOUR_TIMES_THE_ROWS)
     ]
-    measured = np.array(
-        [[run_python("-c", ALONE, path, few) for path in paths] for _ in range(rounds)]
+    turns = (
+        [isolated(summarize_file, path, few, FEATURES) for path in paths] for _ in range(rounds)
     )
+    measured = np.array(list(turns))
     for path in paths:
         path.unlink()
     time, size = np.median(measured[:, 1] / measured[:, 0], axis=0)

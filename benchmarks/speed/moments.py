@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from scipy.linalg import blas
 
+from benchmarks.harness.runner import peak_megabytes, timed
 from benchmarks.speed.ratio import Figure, ratios, run
-from directrix import Moments
+from directrix import Moments, summarize
 
 
 class Size(NamedTuple):
@@ -76,6 +77,18 @@ def sparse_rows(rng: np.random.Generator, n: int, rounds: int) -> list[Figure]:
     )
     what = "sparse, d = 300, 4 % stored, 2 classes / product X'(Xv)"
     return [Figure(what, measured["moments"], SPARSE_MAY_COST)]
+
+
+def summarize_file(path: str, few: str, features: list[str]) -> tuple[float, float]:
+    """Summarise a file, after a few rows that load what it needs; return CPU seconds and megabytes.
+
+    The megabytes are the largest size of this process, so that it is here, where no engine but
+    the one that is used is imported.
+    """
+    roles: dict[str, Any] = {"target": "y", "features": features, "progress": False}
+    summarize(few, **roles)
+    _, spent = timed(summarize, path, **roles)
+    return spent, peak_megabytes()
 
 
 def measure(quick: bool) -> Iterator[Figure]:  # noqa: FBT001 - as `run` calls it

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from math import inf
 from statistics import median
 from time import process_time
@@ -60,6 +62,19 @@ def ratios(
             if number:
                 measured[name].append(ratio)
     return {name: median(values) for name, values in measured.items()}
+
+
+@contextmanager
+def busy(number: int) -> Iterator[None]:
+    """Keep so many processors busy."""
+    command = [sys.executable, "-c", "while True: pass"]
+    processes = [subprocess.Popen(command) for _ in range(number)]  # noqa: S603
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
 
 
 def run(

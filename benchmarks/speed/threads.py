@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from benchmarks.harness.data import load_table
 from benchmarks.harness.runner import quiet
-from benchmarks.speed.ratio import Figure, run
+from benchmarks.speed.ratio import Figure, busy, run
 from directrix import ScorecardClassifier
 from directrix.fitting import progress
 
@@ -93,19 +93,6 @@ def server(
 
         yield fit
         asked.close()
-
-
-@contextmanager
-def busy(number: int) -> Iterator[None]:
-    """Keep so many processors busy."""
-    command = [sys.executable, "-c", "while True: pass"]
-    processes = [subprocess.Popen(command) for _ in range(number)]  # noqa: S603
-    try:
-        yield
-    finally:
-        for process in processes:
-            process.kill()
-            process.wait()
 
 
 def figures_of(table: str, rounds: int, unlimited_rounds: int) -> list[Figure]:

@@ -9,7 +9,6 @@ tracks nothing.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -20,7 +19,7 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 from benchmarks.harness.data import load
-from benchmarks.harness.runner import quiet, run_module
+from benchmarks.harness.runner import isolated, quiet
 from benchmarks.speed.ratio import Figure, ratios, run
 from directrix import MomentClassifier
 from directrix._typing import AnyArray, FloatArray
@@ -33,7 +32,7 @@ SHAPES = {"dense": (10_000, 5_000), "sparse": (20_000, 100_000)}
 WORDS, PHRASE, TOPICS, FACTORS = 100, 10, 50, 20
 #: What the documentation states: copies of the rows, and bytes for each row and each feature.
 COPIES, BYTES_PER_ROW, BYTES_PER_FEATURE = 2.5, 2_000, 4_000
-_BLOCK, _MODULE = 1000, "benchmarks.speed.wide"
+_BLOCK = 1000
 
 
 def dense_rows(n: int, d: int) -> tuple[FloatArray, AnyArray]:
@@ -93,7 +92,7 @@ def fit(name: str, X: Any, y: AnyArray) -> list[Figure]:
         Figure(f"fit for error, {shape} / LogisticRegression", measured["ours"], MAY_COST[name]),
         Figure(
             f"MB at peak beyond the rows ({size:.0f} MB), {shape}",
-            run_module(_MODULE, "--peak", name),
+            isolated(peak, name),
             limit,
         ),
     ]
@@ -106,7 +105,8 @@ def peak(name: str) -> float:
     X, y = rows_of(name)
     Path("/proc/self/clear_refs").write_text("5")  # the peak is what the process holds now
     before = resident("VmRSS")
-    MomentClassifier().fit(X, y)
+    with quiet():
+        MomentClassifier().fit(X, y)
     return resident("VmHWM") - before
 
 
@@ -126,8 +126,4 @@ def measure(quick: bool) -> Iterator[Figure]:  # noqa: FBT001 - as `run` calls i
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--peak"]:
-        with quiet():
-            print(peak(sys.argv[2]))
-    else:
-        run(__file__, __doc__, measure, "a tenth of the generated rows", checked=False)
+    run(__file__, __doc__, measure, "a tenth of the generated rows", checked=False)

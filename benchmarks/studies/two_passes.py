@@ -10,7 +10,6 @@ children, and bytes read are measured. ``python -m benchmarks.studies.two_passes
 from __future__ import annotations
 
 import argparse
-import json
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from pyarrow import parquet
 from sklearn.linear_model import LogisticRegressionCV
 
 from benchmarks.harness.record import Record, commit
-from benchmarks.harness.runner import run_module
+from benchmarks.harness.runner import isolated
 from benchmarks.studies.scale.file_fit import Fit, measured_fit, on_spark, scan
 from directrix import DirectClassifier
 from directrix.metrics import RecallAtFPR
@@ -102,12 +101,7 @@ def main() -> None:
     """Measure, print and track."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=ROWS)
-    parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
     args = parser.parse_args()
-    if args.one:
-        task, folder, count = args.one
-        print(json.dumps(one(task, folder, int(count))))
-        return
     X, y = rows(2_000_000, 10_000)
     lines = []
     with tempfile.TemporaryDirectory() as folder:
@@ -117,7 +111,7 @@ def main() -> None:
         plan = [("bare scan", files), ("bare scan", tenth), ("two passes, Arrow", files)]
         plan += [(task, tenth) for task in list(TASKS)[1:]]
         for task, count in plan:
-            result = run_module("benchmarks.studies.two_passes", "--one", task, folder, count)
+            result = isolated(one, task, folder, count)
             unit = 2 * scans.setdefault(count, result["cpu"])
             line = result["line"]
             recall = "" if line is None else f"{METRIC.score(y, X @ np.array(line)):.4f}"

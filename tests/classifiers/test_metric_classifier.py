@@ -17,7 +17,7 @@ X = RNG.normal(size=(150, 3))
 Y = X[:, 0] + 0.5 * RNG.normal(size=150) > 0
 MEMBERS = [
     DirectClassifier("auc", cv=3),
-    ScorecardClassifier("auc", cv=3, learn_from="counts", max_crosses=0),
+    ScorecardClassifier("auc", cv=3, learn_from="counts", max_crosses=0, max_lines=None),
 ]
 members = pytest.mark.parametrize("member", MEMBERS, ids=lambda each: type(each).__name__)
 

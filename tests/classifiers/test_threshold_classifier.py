@@ -40,12 +40,12 @@ FITS = {
     ),
     "moment": lambda: MomentClassifier("auc").fit(X, Y),
     "smooth": lambda: SmoothClassifier("auc", alpha=0.01, cv=3).fit(X, Y),
-    "card": lambda: ScorecardClassifier("auc", cv=3, max_crosses=0).fit(X, Y),
-    "card, integer": lambda: ScorecardClassifier("f1", cv=3, max_crosses=0, points="integer").fit(
-        X, Y
-    ),
+    "card": lambda: ScorecardClassifier("auc", cv=3, max_crosses=0, max_lines=None).fit(X, Y),
+    "card, integer": lambda: ScorecardClassifier(
+        "f1", cv=3, max_crosses=0, max_lines=None, points="integer"
+    ).fit(X, Y),
     "card, double odds": lambda: ScorecardClassifier(
-        "f1", cv=3, max_crosses=0, points="pdo", positive=0
+        "f1", cv=3, max_crosses=0, max_lines=None, points="pdo", positive=0
     ).fit(X, 1 - Y),
 }
 

@@ -77,7 +77,12 @@ def test_the_report_of_a_card_has_the_card(call, tmp_path):
     table.to_parquet(tmp_path / "loans.parquet")
     X, y = table.drop(columns="status"), table["status"]
     card = ScorecardClassifier(
-        "recall@fpr=0.1", positive="default", max_crosses=0, cv=3, warn_baseline=False
+        "recall@fpr=0.1",
+        positive="default",
+        max_crosses=0,
+        max_lines=None,
+        cv=3,
+        warn_baseline=False,
     )
     save(card.fit(X, y), tmp_path / "card.dx")
     rows = [tmp_path / "loans.parquet", "-t", "status", "-o", tmp_path / "r.html"]

@@ -1,6 +1,7 @@
 """Compact cards of fitted classifiers: few printed lines, and numbers that are theirs."""
 
 import warnings
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -160,6 +161,7 @@ def test_a_frozen_binner_is_kept():
     assert made.card_.n_lines <= 9
 
 
+@cache
 def fitted(**params):
     table, late = loans(1200)
     return ScorecardClassifier("auc", warn_baseline=False, **params).fit(table, late), table

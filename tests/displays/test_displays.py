@@ -278,7 +278,13 @@ def cheapest(scores, positive, weight, ratio):
 @cache
 def card():
     rows = plain()
-    how = {"learn_from": "counts", "cv": 2, "max_crosses": 0, "warn_baseline": False}
+    how = {
+        "learn_from": "counts",
+        "cv": 2,
+        "max_crosses": 0,
+        "max_lines": None,
+        "warn_baseline": False,
+    }
     return ScorecardClassifier("auc", **how).fit(rows.X[:, :2], rows.y)
 
 

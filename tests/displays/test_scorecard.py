@@ -206,7 +206,9 @@ def test_more_than_two_classes_need_a_label():
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(300, 2)), rng.integers(0, 3, 300)
     X[:, 0] += y
-    card = ScorecardClassifier("auc", learn_from="counts", cv=2, max_crosses=0).fit(X, y)
+    card = ScorecardClassifier("auc", learn_from="counts", cv=2, max_crosses=0, max_lines=None).fit(
+        X, y
+    )
     with pytest.raises(ValueError, match="label must be the class whose card is drawn"):
         ScorecardDisplay.from_estimator(card)
     display = ScorecardDisplay.from_estimator(card, label=2)

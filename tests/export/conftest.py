@@ -110,7 +110,7 @@ def pruned_kernel():
 
 
 def card():
-    return fit(ScorecardClassifier("auc", learn_from="counts", cv=2), rows(3, 80))
+    return fit(ScorecardClassifier("auc", learn_from="counts", cv=2, max_lines=None), rows(3, 80))
 
 
 LINEAR = (

@@ -5,12 +5,12 @@ import pytest
 
 from directrix.frontier import choice_validation
 from directrix.frontier.choice_validation import (
+    JudgedWithoutPart,
     PartCurves,
     held_out_rates,
     most_promising,
     optimism_of_ranking,
     optimism_of_rates,
-    repeat_choice,
 )
 from directrix.frontier.compare import LeastLoss, OneStandardError
 from directrix.frontier.criterion import ExactMetric
@@ -25,6 +25,11 @@ def noise(n=200, k=20, seed=0, gap=0.0, share=0.4):
     return rng.normal(size=(n, k)) + gap * positive[:, None], positive
 
 
+def repeat_choice(curves, metric, rule, offset=0.0):
+    """Choose candidate and threshold again without each part."""
+    return JudgedWithoutPart.of(curves, ExactMetric(metric), metric, offset).repeat(rule)
+
+
 def splits_of(positive, group=None):
     """Return the parts of the rows in each of the four splits."""
     return np.stack([choice_validation._random_parts(positive, group, s) for s in range(4)])
@@ -35,7 +40,7 @@ def test_equals_choosing_again_without_each_part(metric):
     scores, positive = noise(150, 6, gap=1.0)
     weight = np.ones(150)
     curves = PartCurves.of(scores, positive, weight)
-    choice = repeat_choice(curves, ExactMetric(metric), metric, np.zeros(6), LeastLoss())
+    choice = repeat_choice(curves, metric, LeastLoss())
     above = np.zeros((4, 150), dtype=bool)
     of_positives, of_negatives = [], []
     for split, part in enumerate(splits_of(positive)):
@@ -81,9 +86,20 @@ def test_parts_hold_all_rows_by_weight():
 def test_curves_without_a_part_have_the_weight_of_all_rows():
     scores, positive = noise(500, 3)
     curves = PartCurves.of(scores, positive, np.ones(500))
-    others, parts = curves.without_part(), curves.of_part()
+    others, parts = curves.without_part(), curves.of_part(np.zeros((4, 10), dtype=np.int64))
     np.testing.assert_allclose(others.positives + others.negatives, 500.0)
     np.testing.assert_allclose((parts.positives + parts.negatives).sum(axis=1), 500.0)
+
+
+def test_curves_of_one_candidate_are_those_of_all_candidates():
+    scores, positive = noise(500, 3)
+    curves = PartCurves.of(scores, positive, np.ones(500))
+    candidate = np.random.default_rng(1).integers(0, 3, (4, 10))
+    everything, some = curves.without_part(), curves.without_part(candidate)
+    for split, part in np.ndindex(4, 10):
+        chosen = candidate[split, part]
+        assert np.array_equal(some.tpr[split, part, 0], everything.tpr[split, part, chosen])
+        assert np.array_equal(some.fpr[split, part, 0], everything.fpr[split, part, chosen])
 
 
 def test_rates_without_a_part_are_shares_whatever_the_weights():
@@ -115,7 +131,7 @@ def estimates(metric, seeds, **problem):
         curves = PartCurves.of(scores, positive, np.ones(len(positive)))
         values = np.array([metric.best_value(Curve.of(positive, column)) for column in scores.T])
         best = rule(-values if metric.greater_is_better else values)
-        choice = repeat_choice(curves, ExactMetric(metric), metric, np.zeros(scores.shape[1]), rule)
+        choice = repeat_choice(curves, metric, rule)
         if metric.uses_threshold:
             rates = held_out_rates(curves, choice)
             estimate = metric.at_rates(rates.tpr, rates.fpr, positive.mean())
@@ -152,7 +168,7 @@ def test_the_rule_of_the_fit_chooses():
     scores, positive = noise(400, 2, gap=1.0)
     curves = PartCurves.of(scores, positive, np.ones(400))
     rule = OneStandardError(np.array([3.0, 0.0]), np.full((2, 2), 1.0))
-    choice = repeat_choice(curves, ExactMetric(Error()), Error(), np.zeros(2), rule)
+    choice = repeat_choice(curves, Error(), rule)
     assert (choice.candidate == 1).all()
 
 
@@ -160,7 +176,7 @@ def test_the_offset_of_the_losses_counts():
     scores, positive = noise(400, 2, gap=1.0)
     curves = PartCurves.of(scores, positive, np.ones(400))
     for offset, expected in (([1.0, 0.0], 1), ([0.0, 1.0], 0)):
-        choice = repeat_choice(curves, ExactMetric(Error()), Error(), np.array(offset), LeastLoss())
+        choice = repeat_choice(curves, Error(), LeastLoss(), np.array(offset))
         assert (choice.candidate == expected).all()
 
 
@@ -169,7 +185,7 @@ def test_a_part_with_all_rows_of_a_class_stays_in():
     positive[:] = False
     positive[7] = True
     curves = PartCurves.of(scores, positive, np.ones(40))
-    choice = repeat_choice(curves, ExactMetric(Error()), Error(), np.zeros(2), LeastLoss())
+    choice = repeat_choice(curves, Error(), LeastLoss())
     assert 0.0 <= held_out_rates(curves, choice).tpr <= 1.0
 
 

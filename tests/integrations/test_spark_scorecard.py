@@ -188,7 +188,7 @@ def labelled(frame):
 
 def test_an_estimator_fits_a_card_to_raw_columns(labelled, tmp_path):
     estimator = SparkScorecardClassifier(
-        metric="auc", learnFrom="counts", labelCol="bad", weightCol="w", pointsCol="p"
+        metric="auc", learnFrom="counts", labelCol="bad", weightCol="w", pointsCol="p", maxLines=12
     ).setInputCols(list(ROWS.columns))
     estimator.write().overwrite().save(str(tmp_path / "estimator"))
     loaded = SparkScorecardClassifier.load(str(tmp_path / "estimator"))
@@ -198,6 +198,7 @@ def test_an_estimator_fits_a_card_to_raw_columns(labelled, tmp_path):
     assert model.uid == estimator.uid
     classifier = model.classifier
     assert classifier.learn_from == "counts"
+    assert classifier.card_.n_lines <= 12 < classifier.sizes()[-1].lines
     assert classifier.feature_names_in_.tolist() == list(ROWS.columns)
     assert [bins.kind for bins in classifier.binner_.bins_] == [
         "number",
@@ -223,5 +224,7 @@ def test_the_estimator_reads_all_other_columns(labelled):
     assert model.classifier.card_.columns[0].tolist() == [
         round(value) for value in model.classifier.card_.columns[0]
     ]
+    full = SparkScorecardClassifier(learnFrom="counts", refine=0).setMaxLines("full").fit(used)
+    assert full.classifier.max_lines is None
     with pytest.raises(Exception, match="nope"):
         SparkScorecardClassifier(labelCol="nope").fit(used)

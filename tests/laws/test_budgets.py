@@ -13,7 +13,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 CLASSIFIERS = {
     "lines": DirectClassifier,
-    "cards": lambda metric, **options: ScorecardClassifier(metric, max_crosses=0, **options),
+    "cards": lambda metric, **options: ScorecardClassifier(
+        metric, max_crosses=0, max_lines=None, **options
+    ),
     "any model": lambda metric, **options: OperatingPointClassifier(
         LogisticRegression(), metric, **options
     ),

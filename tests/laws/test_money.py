@@ -23,7 +23,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 CLASSIFIERS = {
     "lines": DirectClassifier,
-    "cards": lambda metric: ScorecardClassifier(metric, max_crosses=0),
+    "cards": lambda metric: ScorecardClassifier(metric, max_crosses=0, max_lines=None),
     "any model": lambda metric: OperatingPointClassifier(LogisticRegression(), metric),
 }
 

@@ -45,12 +45,13 @@ NEW, NEW_Y = rows(seed=1)
 # The labels take part in the hash of folds, so that equal folds have to be given.
 SPLITS = list(StratifiedKFold(3).split(X, Y))
 METRIC = "recall@fpr=0.1"
+PLAIN = {"max_crosses": 0, "max_lines": None}
 CLASSIFIERS = {
     "direct": DirectClassifier(METRIC, cv=SPLITS),
     "direct, monotone": DirectClassifier(METRIC, cv=SPLITS, monotone={0: "increasing"}),
-    "card": ScorecardClassifier(METRIC, cv=SPLITS, max_crosses=0),
-    "card, integer": ScorecardClassifier(METRIC, cv=SPLITS, max_crosses=0, points="integer"),
-    "card, double odds": ScorecardClassifier(METRIC, cv=SPLITS, max_crosses=0, points="pdo"),
+    "card": ScorecardClassifier(METRIC, cv=SPLITS, **PLAIN),
+    "card, integer": ScorecardClassifier(METRIC, cv=SPLITS, **PLAIN, points="integer"),
+    "card, double odds": ScorecardClassifier(METRIC, cv=SPLITS, **PLAIN, points="pdo"),
     "moment, risk": MomentClassifier(METRIC, learn_from="moments"),
     "moment, weights": MomentClassifier("f1", learn_from="moments", class_weight="balanced"),
     "smooth": SmoothClassifier(METRIC, cv=SPLITS, alpha=0.01),
@@ -161,9 +162,9 @@ def test_a_summary_is_fitted_for_the_label():
 
 def test_counts_of_bins_are_fitted_for_the_label():
     counts = BinCounts.of(Binner().fit(X), X, Y)
-    first = ScorecardClassifier(METRIC, positive="default").fit_summary(counts)
+    first = ScorecardClassifier(METRIC, positive="default", **PLAIN).fit_summary(counts)
     counts = BinCounts.of(Binner().fit(X), X, Y == "default")
-    last = ScorecardClassifier(METRIC).fit_summary(counts)
+    last = ScorecardClassifier(METRIC, **PLAIN).fit_summary(counts)
     np.testing.assert_allclose(first.predict_points(NEW), last.predict_points(NEW))
     np.testing.assert_array_equal(first.predict(NEW) == "default", last.predict(NEW))
 

@@ -122,6 +122,8 @@ def test_where_a_model_is_useful():
     curve = net_benefit(RiskCounts.of_rows(y, p))
     low, high = curve.useful
     assert 0 < low < y.mean() < high < 1
+    surely = curve.surely_useful
+    assert low <= surely[0] < surely[1] <= high
     noise = np.full(5000, y.mean())
     assert net_benefit(RiskCounts.of_rows(y, noise), [0.01, 0.9]).useful is None
     frame = pytest.importorskip("pandas") and curve.to_frame()

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from directrix.moments import score_histogram as line_histograms
-from directrix.moments.score_histogram import BINS, LineHistograms, edges
+from directrix.moments.score_histogram import BINS, edges, empty_histogram, histogram_of_lines
 
 
 def rows(n=500, d=3, k=4, seed=0):
@@ -34,7 +34,7 @@ def by_hand(X, positive, lines, weight):
 
 def test_it_is_the_histogram_of_the_scores_of_each_class():
     X, positive, lines, weight = rows()
-    histogram = LineHistograms.of(X, positive, lines, weight)
+    histogram = histogram_of_lines(X, positive, lines, weight)
     np.testing.assert_allclose(histogram.counts, by_hand(X, positive, lines, weight))
     expected = weight[~positive].sum(), weight[positive].sum()
     np.testing.assert_allclose(histogram.weight, expected)
@@ -48,18 +48,18 @@ def test_it_is_the_histogram_of_the_scores_of_each_class():
 def test_histograms_add_up():
     X, positive, lines, weight = rows()
     parts = [
-        LineHistograms.of(X[part], positive[part], lines, weight[part])
+        histogram_of_lines(X[part], positive[part], lines, weight[part])
         for part in np.array_split(np.arange(len(X)), 7)
     ]
-    whole = LineHistograms.of(X, positive, lines, weight)
-    same(sum(parts, start=LineHistograms.empty(4)), whole, rtol=1e-12)
+    whole = histogram_of_lines(X, positive, lines, weight)
+    same(sum(parts, start=empty_histogram(4)), whole, rtol=1e-12)
 
 
 def test_no_rows_change_nothing():
     X, positive, lines, weight = rows()
-    whole = LineHistograms.of(X, positive, lines, weight)
-    none = LineHistograms.of(X[:0], positive[:0], lines, weight[:0])
-    same(none, LineHistograms.empty(4))
+    whole = histogram_of_lines(X, positive, lines, weight)
+    none = histogram_of_lines(X[:0], positive[:0], lines, weight[:0])
+    same(none, empty_histogram(4))
     same(whole + none, whole)
 
 
@@ -67,31 +67,31 @@ def test_a_weight_is_a_repetition():
     X, positive, lines, _ = rows()
     times = np.random.default_rng(1).integers(0, 4, len(X))
     repeated = (np.repeat(array, times, axis=0) for array in (X, positive))
-    weighted = LineHistograms.of(X, positive, lines, times)
-    often = LineHistograms.of(*repeated, lines)
+    weighted = histogram_of_lines(X, positive, lines, times)
+    often = histogram_of_lines(*repeated, lines)
     np.testing.assert_array_equal(weighted.counts, often.counts)
     np.testing.assert_array_equal(weighted.weight, often.weight)
 
 
 def test_without_weights_rows_are_counted():
     X, positive, lines, _ = rows()
-    counted = LineHistograms.of(X, positive, lines)
-    same(counted, LineHistograms.of(X, positive, lines, np.ones(len(X))))
+    counted = histogram_of_lines(X, positive, lines)
+    same(counted, histogram_of_lines(X, positive, lines, np.ones(len(X))))
     np.testing.assert_array_equal(counted.weight_sq, counted.weight)
 
 
 def test_blocks_of_rows_are_all_counted(monkeypatch):
     X, positive, lines, weight = rows()
-    whole = LineHistograms.of(X, positive, lines, weight)
+    whole = histogram_of_lines(X, positive, lines, weight)
     monkeypatch.setattr(line_histograms, "_SCORES_AT_A_TIME", 52)
     monkeypatch.setattr(line_histograms, "_FEWEST_ROWS", 1)
-    same(LineHistograms.of(X, positive, lines, weight), whole, rtol=1e-12)
+    same(histogram_of_lines(X, positive, lines, weight), whole, rtol=1e-12)
 
 
 def test_far_scores_are_in_the_end_bins():
     far = np.array([-1e300, -1e6, -400.0, 400.0, 1e6, 1e300])
     X, lines = far[:, None], np.array([[1.0, 0.0]])
-    counts = LineHistograms.of(X, far > 0, lines).counts
+    counts = histogram_of_lines(X, far > 0, lines).counts
     assert counts[0, 0, 0] == counts[0, 1, -1] == 3
     assert counts.sum() == 6
 
@@ -101,8 +101,8 @@ def test_rows_far_from_zero_lose_no_digits():
     offset = 2.0**40
     moved = lines.copy()
     moved[:, -1] -= offset * lines[:, :-1].sum(axis=1)
-    whole = LineHistograms.of(X, positive, lines).counts
-    far = LineHistograms.of(X + offset, positive, moved).counts
+    whole = histogram_of_lines(X, positive, lines).counts
+    far = histogram_of_lines(X + offset, positive, moved).counts
     # Scores move by 2⁻¹² or so, a tenth of a bin: few rows change their bin, to the next one.
     assert np.abs(far.cumsum(axis=2) - whole.cumsum(axis=2)).sum() < 0.3 * whole.sum()
 
@@ -113,5 +113,5 @@ def test_rows_may_be_numbers_of_any_type_in_any_layout(layout, dtype):
     X, positive, lines, weight = rows()
     X = (3 * X).astype(dtype)
     expected = by_hand(X.astype(float), positive, lines, weight)
-    counts = LineHistograms.of(layout(X), positive, lines, weight).counts
+    counts = histogram_of_lines(layout(X), positive, lines, weight).counts
     np.testing.assert_allclose(counts, expected)

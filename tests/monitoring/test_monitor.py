@@ -23,7 +23,7 @@ def line(day):
 def card(day):
     X, y = day(4000, 0.1)
     frame = pd.DataFrame(X, columns=NAMES)
-    options = {"max_crosses": 0, "warn_baseline": False, "cv": 3}
+    options = {"max_crosses": 0, "max_lines": None, "warn_baseline": False, "cv": 3}
     return ScorecardClassifier(METRIC, positive="bad", **options).fit(frame, y)
 
 

@@ -29,7 +29,7 @@ def test_a_card_is_fitted_again_in_its_bins(positive):
     day = Days(0, positive=positive)
     X, y = day(3000, 0.2)
     frame = pd.DataFrame(X, columns=NAMES)
-    options = {"max_crosses": 0, "warn_baseline": False, "cv": 3}
+    options = {"max_crosses": 0, "max_lines": None, "warn_baseline": False, "cv": 3}
     model = ScorecardClassifier("f1", positive=positive, **options).fit(frame, y)
     X, y = day(3000, 0.3)
     summaries = summarize_day(model, pd.DataFrame(X, columns=NAMES), y)
@@ -49,7 +49,9 @@ def test_a_summary_of_the_wrong_type_is_refused():
     day = Days(0)
     X, y = day(500, 0.3)
     frame = pd.DataFrame(X, columns=NAMES)
-    card = ScorecardClassifier("f1", max_crosses=0, warn_baseline=False, cv=3).fit(frame, y)
+    card = ScorecardClassifier("f1", max_crosses=0, max_lines=None, warn_baseline=False, cv=3).fit(
+        frame, y
+    )
     line = MomentClassifier("f1").fit(X, y)
     with pytest.raises(TypeError, match="stream 'counts'"):
         refit(card, Moments.of(X, y))
@@ -66,7 +68,7 @@ def test_summaries_of_other_columns_are_refused():
         refit(line, Moments.of(X[:, :2], y))
     with pytest.raises(ValueError, match=f"feature 'b' where the model has '{NAMES[0]}'"):
         refit(line, Moments.of(X, y, feature_names=["b", *NAMES[1:]]))
-    options = {"max_crosses": 0, "warn_baseline": False, "cv": 3}
+    options = {"max_crosses": 0, "max_lines": None, "warn_baseline": False, "cv": 3}
     card = ScorecardClassifier("f1", positive="bad", **options).fit(frame, y)
     counts = BinCounts.of(Binner(max_bins=3).fit(frame), frame, y)
     with pytest.raises(DifferentBinsError):

@@ -30,7 +30,13 @@ def costs(model, day, X, y):
 def test_a_threshold_for_a_new_prevalence_is_cheaper_on_new_rows(day, whole, tmp_path):
     metric = "cost(fp=1, fn=20)"
     if whole:
-        options = {"max_crosses": 0, "warn_baseline": False, "cv": 3, "points": IntegerPoints(40)}
+        options = {
+            "max_crosses": 0,
+            "max_lines": None,
+            "warn_baseline": False,
+            "cv": 3,
+            "points": IntegerPoints(40),
+        }
         model = ScorecardClassifier(metric, positive=day.positive, **options)
     else:
         model = MomentClassifier(metric, positive=day.positive)

@@ -89,7 +89,9 @@ def test_bins_without_rows_are_kept_and_can_be_fitted():
     assert bins.weights[1:3] == (0.0, 0.0)
     assert bins.weights[5:] == (0.0, 0.0)
     assert list(bins.means) == sorted(bins.means)
-    card = ScorecardClassifier("auc", binner=binner, learn_from="counts", cv=2).fit(X, Y)
+    card = ScorecardClassifier("auc", binner=binner, learn_from="counts", cv=2, max_lines=None).fit(
+        X, Y
+    )
     assert np.isfinite(card.predict_points(X.assign(age=2000.0))).all()
     assert card.binner_.bins_[0].cuts == (0, 10, 30, 500, 1000)
     nothing = Binner(cuts={"x0": [-1.0, 1.0]}).fit([[np.nan], [np.nan]]).bins_[0]

@@ -41,16 +41,25 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import ndtri
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.model_selection import StratifiedKFold, train_test_split
+from sklearn.model_selection import StratifiedKFold
 
-from benchmarks.harness.data import Rows, Split, classes, load
+from benchmarks.harness.data import Split
 from benchmarks.harness.record import parse, read_rows
 from benchmarks.harness.runner import quiet
+from benchmarks.papers.moment_sets import (
+    ARTIFICIAL_ROWS,
+    RECIPES,
+    TEST_SHARE,
+    Recipe,
+    known_moments,
+    real_rows,
+    real_sets,
+    sampled,
+)
 from directrix import MomentClassifier, Moments
 from directrix._typing import AnyArray, FloatArray
 from directrix.losses import Logistic, PairwiseHinge
 from directrix.metrics import AUC, Error, Metric
-from directrix.moments import ClassMoments
 from directrix.objectives import DataObjective, MomentObjective
 from directrix.risks import CostRisk, RankingRisk
 from directrix.solve import descent, part_of_mean
@@ -74,73 +83,22 @@ def expected() -> dict[tuple[str, str, str], Printed]:
     }
 
 
-class RealSet(NamedTuple):
-    """The file of a real set, and which of its rows are taken.
-
-    ``positive``: the class that is positive, where the file has other classes. ``swapped``: whether
-    the paper's positive rows are the file's negative ones. ``first``: how many rows the paper has,
-    where the file has more. ``name``: the paper's other name of the set, where it has two.
-    """
-
-    file: str
-    positive: str | None = None
-    swapped: bool = False
-    first: int | None = None
-    name: str | None = None
-
-    def rows(self) -> Rows:
-        """Load the rows, as they are in the file but for the labels."""
-        X, y = load(self.file)
-        if self.positive is not None:
-            y = classes(self.file) == self.positive
-        return Rows(X[: self.first], (~y if self.swapped else y)[: self.first])
-
-
-#: By the paper's name, in its order.
-REAL = {
-    "fourclass": RealSet("fourclass"),
-    "svmguide1": RealSet("svmguide1", swapped=True),
-    "diabetes": RealSet("diabetes"),
-    "shuttle": RealSet("shuttle"),
-    "vowel": RealSet("vowel"),
-    "magic04": RealSet("magic04", swapped=True),
-    "poker": RealSet("poker", positive="3"),
-    "letter": RealSet("letter", positive="Z"),
-    "segment": RealSet("segment_uci"),
-    "svmguide3": RealSet("svmguide3"),
-    "ijcnn1": RealSet("ijcnn1", first=35_000),
-    "german": RealSet("german"),
-    "landsat satellite": RealSet("satimage"),
-    "sonar": RealSet("sonar"),
-    "a9a": RealSet("a9a"),
-    "w8a": RealSet("w8a"),
-    "mnist": RealSet("mnist", positive="0"),
-    "colon cancer": RealSet("colon-cancer", swapped=True),
-}
-#: Sets in another form than the paper describes, in none of the counts.
-VARIANTS = {"segment, 2310 rows": RealSet("segment")}
+#: Real sets by the paper's names, in its order, and those in another form than the paper describes,
+#: which are in none of the counts.
+_SETS = real_sets("2018")
+VARIANTS = ("segment, 2310 rows",)
+REAL = [name for name in _SETS if name not in VARIANTS]
 #: In the paper, but not in the data folder.
 NOT_AVAILABLE = ("gisette",)
 FOLDS, REPEATS = 5, 4
 #: Sets with more rows are measured on the folds of one shuffle, not four.
 ROWS_OF_ONE_REPEAT = 5_000
-#: Of sets with more rows a stratified sample is taken: Algorithm 1 on the pairwise hinge takes
-#: hours on all of them, as it did in the paper.
-MOST_ROWS = 10_000
-
-
-def sampled(rows: Rows) -> Rows:
-    """Return all rows, or a stratified sample of `MOST_ROWS` if there are more."""
-    X, y = rows
-    if len(y) > MOST_ROWS:
-        X, _, y, _ = train_test_split(X, y, train_size=MOST_ROWS, stratify=y, random_state=0)
-    return Rows(X, y)
 
 
 @cache
 def rows_of(name: str) -> tuple[FloatArray, AnyArray]:
     """Return the rows, each feature with mean 0 and variance 1 over all of them (§4)."""
-    X, y = sampled((REAL | VARIANTS)[name].rows())
+    X, y = sampled(real_rows(_SETS[name]))
     spread = X.std(axis=0)
     varies = spread > 0
     return (X[:, varies] - X[:, varies].mean(axis=0)) / spread[varies], y
@@ -153,30 +111,10 @@ def seed_of(name: str, repeat: int, fold: int) -> np.random.Generator:
 
 # ── artificial sets ───────────────────────────────────────────────────────────────────────────────
 
-_ROWS, _TRAIN = 5_000, 0.8
+#: How many times rows are drawn here; 20 in the paper.
+RUNS = 3
 _BEST_AUC = 0.9965
-
-
-class Recipe(NamedTuple):
-    """A row of Table 1, and how many times it is drawn here (20 in the paper)."""
-
-    features: int
-    prior: float
-    swapped: float
-    runs: int
-
-
-ARTIFICIAL = {
-    "data1": Recipe(500, 0.05, 0.0, 3),
-    "data2": Recipe(500, 0.35, 0.05, 3),
-    "data3": Recipe(500, 0.5, 0.1, 3),
-    "data4": Recipe(1000, 0.15, 0.0, 3),
-    "data5": Recipe(1000, 0.4, 0.05, 3),
-    "data6": Recipe(1000, 0.5, 0.1, 3),
-    "data7": Recipe(2500, 0.1, 0.0, 3),
-    "data8": Recipe(2500, 0.35, 0.05, 3),
-    "data9": Recipe(2500, 0.5, 0.1, 3),
-}
+ARTIFICIAL = {f"data{k}": recipe for k, recipe in enumerate(RECIPES, 1)}
 
 
 def drawn(recipe: Recipe, rng: np.random.Generator) -> tuple[Split, Moments]:
@@ -188,33 +126,21 @@ def drawn(recipe: Recipe, rng: np.random.Generator) -> tuple[Split, Moments]:
     gap = means[1] - means[0]
     distance = float(gap @ cho_solve(cho_factor(covariances[0] + covariances[1]), gap))
     means *= float(ndtri(_BEST_AUC)) / np.sqrt(distance)
-    y = rng.random(_ROWS) < recipe.prior
-    X = np.empty((_ROWS, d))
+    y = rng.random(ARTIFICIAL_ROWS) < recipe.prior
+    X = np.empty((ARTIFICIAL_ROWS, d))
     for positive in (False, True):
         in_class = y == positive
         # G z / √2d with z of 2d entries has covariance Σ: no factorisation is needed.
         noise = rng.standard_normal((int(in_class.sum()), 2 * d))
         X[in_class] = means[int(positive)] + noise @ roots[int(positive)].T
-    train = int(_TRAIN * _ROWS)
+    train = int((1.0 - TEST_SHARE) * ARTIFICIAL_ROWS)
     labels = y[:train].copy()
     for positive in (False, True):  # as many of either class change sides
         in_class = np.flatnonzero(y[:train] == positive)
         count = int(recipe.swapped * min(y[:train].sum(), (~y[:train]).sum()))
         labels[rng.choice(in_class, count, replace=False)] ^= True
-    exact = known_moments(means, covariances, recipe.prior, _ROWS)
+    exact = known_moments(means, covariances, recipe.prior, ARTIFICIAL_ROWS)
     return Split(X[:train], labels, X[train:], y[train:]), exact
-
-
-def known_moments(
-    means: FloatArray, covariances: list[FloatArray], prior: float, rows: int
-) -> Moments:
-    """Return known means and covariances as if so many rows had been summarised."""
-    d = means.shape[1]
-    groups = tuple(
-        ClassMoments(rows, rows * share, rows * share**2, mean, rows * share * cov, np.zeros(d))
-        for share, mean, cov in zip((1.0 - prior, prior), means, covariances, strict=True)
-    )
-    return Moments(d, np.array([False, True]), (groups,))
 
 
 # ── folds ─────────────────────────────────────────────────────────────────────────────────────────
@@ -223,7 +149,7 @@ def known_moments(
 def folds_of(name: str) -> Iterator[tuple[int, int]]:
     """Yield repeats and folds: five folds of one shuffle or of four, or the draws of rows."""
     if name in ARTIFICIAL:
-        yield from ((run, 0) for run in range(ARTIFICIAL[name].runs))
+        yield from ((run, 0) for run in range(RUNS))
         return
     repeats = REPEATS if len(rows_of(name)[1]) <= ROWS_OF_ONE_REPEAT else 1
     yield from product(range(repeats), range(FOLDS))

@@ -35,74 +35,30 @@ from scipy.special import ndtri
 from sklearn.model_selection import KFold
 
 from benchmarks.harness.data import Rows, Split
-from benchmarks.harness.record import parse, read_rows
-from benchmarks.papers.ghanbari_2018.methods import RealSet, known_moments, sampled
+from benchmarks.harness.record import read_rows
+from benchmarks.papers.moment_sets import (
+    ARTIFICIAL_ROWS,
+    RECIPES,
+    TEST_SHARE,
+    known_moments,
+    real_rows,
+    real_sets,
+    sampled,
+)
 from directrix import Moments
 from directrix._typing import FloatArray
 
 EXPECTED = Path(__file__).with_name("expected.csv")
-_TEST_SHARE = 0.2
-
-
-class Printed(NamedTuple):
-    """A cell of a table of the paper; the text that it was copied from has no pages."""
-
-    table: str
-    page: str
-    set: str
-    method: str
-    value: str
 
 
 def expected() -> dict[tuple[str, str, str], str]:
     """Return what the paper prints: by table, set and method."""
-    cells = [parse(row, Printed) for row in read_rows(EXPECTED)]
-    return {(cell.table, cell.set, cell.method): cell.value for cell in cells}
+    return {(row["table"], row["set"], row["method"]): row["value"] for row in read_rows(EXPECTED)}
 
 
-class Artificial(NamedTuple):
-    """A row of Table 4.1; outliers are a share of the training rows."""
-
-    features: int
-    rows: int
-    prior: float
-    outliers: float
-
-
-ARTIFICIAL = {
-    "data_1": Artificial(500, 5000, 0.05, 0.0),
-    "data_2": Artificial(500, 5000, 0.35, 0.05),
-    "data_3": Artificial(500, 5000, 0.5, 0.1),
-    "data_4": Artificial(1000, 5000, 0.15, 0.0),
-    "data_5": Artificial(1000, 5000, 0.4, 0.05),
-    "data_6": Artificial(1000, 5000, 0.5, 0.1),
-    "data_7": Artificial(2500, 5000, 0.1, 0.0),
-    "data_8": Artificial(2500, 5000, 0.35, 0.05),
-    "data_9": Artificial(2500, 5000, 0.5, 0.1),
-}
+ARTIFICIAL = {f"data_{k}": recipe for k, recipe in enumerate(RECIPES, 1)}
 #: In the order of the paper.
-REAL = {
-    "fourclass": RealSet("fourclass"),
-    "svm1": RealSet("svmguide1", swapped=True),
-    "diabetes": RealSet("diabetes"),
-    "shuttle": RealSet("shuttle"),
-    "vowel": RealSet("vowel"),
-    "magic": RealSet("magic04", swapped=True, name="magic04"),
-    "poker": RealSet("poker", positive="3"),
-    "letter": RealSet("letter", positive="Z"),
-    "segment": RealSet("segment_uci"),
-    "svm3": RealSet("svmguide3"),
-    "ijcnn1": RealSet("ijcnn1", first=35000),
-    "german": RealSet("german"),
-    "satimage": RealSet("satimage", name="landsat satellite"),
-    "sonar": RealSet("sonar"),
-    "a9a": RealSet("a9a"),
-    "w8a": RealSet("w8a"),
-    "mnist": RealSet("mnist", positive="0"),
-    "colon": RealSet("colon-cancer", swapped=True, name="colon-cancer"),
-    "covtype": RealSet("covtype"),
-    "segment, 2310 rows": RealSet("segment"),
-}
+REAL = real_sets("2019")
 #: Of these a sample of rows is taken, as in the report of 2018.
 _SAMPLED = ("mnist",)
 
@@ -134,14 +90,14 @@ def drawn(name: str, repeat: int) -> Split:
     """Draw rows of an artificial set, a fifth of them to test on; swap labels of the others."""
     recipe, moments = ARTIFICIAL[name], exact_moments(name)
     rng = np.random.default_rng((list(ARTIFICIAL).index(name), repeat, 1))
-    y = rng.random(recipe.rows) < recipe.prior
-    X = rng.standard_normal((recipe.rows, recipe.features))
+    y = rng.random(ARTIFICIAL_ROWS) < recipe.prior
+    X = rng.standard_normal((ARTIFICIAL_ROWS, recipe.features))
     groups = (moments.negative, moments.positive)
     for label, root, group in zip((False, True), _roots(name), groups, strict=True):
         X[y == label] = X[y == label] @ root + group.mean
-    train = recipe.rows - round(_TEST_SHARE * recipe.rows)
+    train = ARTIFICIAL_ROWS - round(TEST_SHARE * ARTIFICIAL_ROWS)
     seen = y[:train].copy()
-    swapped = rng.choice(train, round(recipe.outliers * train), replace=False)
+    swapped = rng.choice(train, round(recipe.swapped * train), replace=False)
     seen[swapped] = ~seen[swapped]
     return Split(X[:train], seen, X[train:], y[train:])
 
@@ -149,7 +105,7 @@ def drawn(name: str, repeat: int) -> Split:
 @cache
 def rows_of(name: str) -> Rows:
     """Return a real set, or a sample of it, as it is in its file but for the labels."""
-    rows = REAL[name].rows()
+    rows = real_rows(REAL[name])
     return sampled(rows) if name in _SAMPLED else rows
 
 
@@ -166,7 +122,8 @@ def scaled(X: FloatArray) -> FloatArray:
 
 
 FOLDS = 5
-RIVALS = {"accuracy": "F_log", "AUC": "F_hinge"}
+#: What the paper's methods are called in the file: risk of moments and loss of rows.
+PAIRS = {"accuracy": ("F_n01", "F_log"), "AUC": ("F_nrank", "F_hinge")}
 OURS = ("frontier", "moments and rows", "logistic, tuned")
 ARTIFICIAL_METHODS = ("exact moments", "approximate moments", "rival", "frontier")
 REAL_METHODS = {
@@ -209,7 +166,7 @@ class Unit(NamedTuple):
     def methods(self) -> Iterator[tuple[str, str]]:
         """Yield metric and method of each fit."""
         if self.name in ARTIFICIAL:
-            for metric, rival in RIVALS.items():
+            for metric, (_, rival) in PAIRS.items():
                 yield from ((metric, rival if m == "rival" else m) for m in ARTIFICIAL_METHODS)
             return
         for metric, methods in REAL_METHODS.items():

@@ -16,8 +16,8 @@ import numpy as np
 from benchmarks.harness.markdown import holds
 from benchmarks.harness.record import Record, parse
 from benchmarks.papers.claims import Claim
+from benchmarks.papers.ghanbari_2019.config import PAIRS
 from benchmarks.papers.ghanbari_2019.methods import LOSSES, RISKS, normalized
-from benchmarks.papers.ghanbari_2019.results import PAIRS
 from directrix import Moments
 from directrix.objectives import DataObjective, MomentObjective
 from directrix.solve import Objective

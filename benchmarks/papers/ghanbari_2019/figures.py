@@ -32,7 +32,7 @@ from benchmarks.harness.figure import BLUE, SKY_BLUE, VERMILION, new_figure
 from benchmarks.harness.markdown import verdict
 from benchmarks.harness.record import Record, parse
 from benchmarks.harness.runner import quiet
-from benchmarks.papers.ghanbari_2019.config import rows_of, scaled
+from benchmarks.papers.ghanbari_2019.config import PAIRS, rows_of, scaled
 from benchmarks.papers.ghanbari_2019.methods import (
     LOSSES,
     RISKS,
@@ -42,7 +42,6 @@ from benchmarks.papers.ghanbari_2019.methods import (
     normalized,
     penalty_of_rows,
 )
-from benchmarks.papers.ghanbari_2019.results import PAIRS
 from directrix import Moments
 from directrix._typing import AnyArray, FloatArray
 from directrix.objectives import DataObjective, MomentObjective

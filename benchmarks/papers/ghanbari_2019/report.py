@@ -1,7 +1,8 @@
 """The report ``tables.md``: each table as printed beside ours, and whether its claim holds.
 
 A claim about sets holds where it is true on three quarters of them at least. "Similar" is within
-0.01 of the test metric.
+0.01 of the test metric. Time has no seconds: its unit is the fit of the frontier for the same
+metric to the same rows, in the same run.
 
 Segment has 210 rows, as Table 4.4 says, or all 2,310. A fold of 210 rows has 42 to test on, so its
 accuracy is a multiple of 1/42. Of 20 folds with m errors between them, the mean is 1 - m / 840 and
@@ -11,25 +12,152 @@ deviation that no m has are not of 210 rows.
 
 from __future__ import annotations
 
+from math import nan
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.harness.markdown import header, holds, line, listed, verdict
-from benchmarks.harness.record import parse
+from benchmarks.harness.markdown import holds, listed, table, verdict
+from benchmarks.harness.record import Record, Row, numbers, parse
 from benchmarks.papers.claims import MOST, Claim, claim_table
 from benchmarks.papers.ghanbari_2019 import figures, second_order
-from benchmarks.papers.ghanbari_2019.config import ARTIFICIAL, FOLDS, LEFT_OUT, REAL, REPEATS, SLOW
-from benchmarks.papers.ghanbari_2019.cost_of_rows import independence
-from benchmarks.papers.ghanbari_2019.results import (
-    ARTIFICIAL_PAIRS,
+from benchmarks.papers.ghanbari_2019.config import (
+    ARTIFICIAL,
+    FOLDS,
+    LEFT_OUT,
+    OURS,
     PAIRS,
-    Paper,
-    Results,
-    count,
-    ratio,
+    REAL,
+    REPEATS,
+    SLOW,
+    expected,
 )
-from benchmarks.papers.ghanbari_2019.second_order import Verdict, read
+from benchmarks.papers.ghanbari_2019.cost_of_rows import independence
+from benchmarks.papers.ghanbari_2019.second_order import Verdict
+from benchmarks.papers.moment_sets import ARTIFICIAL_ROWS
+from directrix._typing import FloatArray
+
+#: The method whose fit is the unit of time.
+BASE = "frontier"
+
+
+RECORD = Record(
+    Path(__file__).with_name("measured.csv"),
+    "set, metric, method, repeat, fold, value, iterations, time, moment_time",
+    "set, repeat, fold, metric, method",
+)
+
+
+class Results:
+    """All fits of the file, by set, metric and method, then repeat and fold.
+
+    ``iterations`` of a row are those of the solver, zero where there is none or it does not say;
+    ``time`` and ``moment_time`` are CPU of one thread, that of `BASE` being one: of the solver, and
+    of the class moments where it needs them.
+    """
+
+    def __init__(self) -> None:
+        self.fits: dict[tuple[str, str, str], dict[tuple[str, str], Row]] = {}
+        for row in RECORD.rows():
+            fits = self.fits.setdefault((row["set"], row["metric"], row["method"]), {})
+            fits[row["repeat"], row["fold"]] = row
+
+    def has(self, name: str, metric: str, *methods: str) -> bool:
+        """Return whether all methods have a fit in common."""
+        return bool(self._common(name, metric, *methods)[0])
+
+    def _common(self, name: str, metric: str, *methods: str) -> list[list[Row]]:
+        """Return the rows of each method, of the fits that all have."""
+        fits = [self.fits.get((name, metric, method), {}) for method in methods]
+        shared = sorted(set[tuple[str, str]].intersection(*map(set, fits)))
+        return [[by_fold[fold] for fold in shared] for by_fold in fits]
+
+    def values(self, name: str, metric: str, method: str, column: str = "value") -> FloatArray:
+        """Return the metric of each fit, or another column."""
+        return numbers(self.fits.get((name, metric, method), {}).values(), column)
+
+    def gap(self, name: str, metric: str, first: str, second: str) -> FloatArray:
+        """Return the metric of one method less that of another, where both have fits."""
+        ours, theirs = self._common(name, metric, first, second)
+        return numbers(ours, "value") - numbers(theirs, "value")
+
+    def time_ratio(self, name: str, metric: str, slow: str, fast: str) -> float:
+        """Return CPU time of one method to that of another, moments counted; NaN without both."""
+        both = self._common(name, metric, slow, fast)
+        above, below = (sum(numbers(r, c).sum() for c in ("time", "moment_time")) for r in both)
+        return float(above / below) if below else nan
+
+    def iterations(self, name: str, metric: str, method: str) -> float:
+        """Return the mean number of iterations, or NaN where nothing was measured."""
+        counts = self.values(name, metric, method, "iterations")
+        return float(counts.mean()) if counts.size else nan
+
+    def moment_share(self, name: str, metric: str, method: str) -> float:
+        """Return the share of the class moments in the CPU time of a method, or NaN."""
+        columns = ("time", "moment_time")
+        solver, moments = (self.values(name, metric, method, c).sum() for c in columns)
+        return float(moments / (solver + moments)) if solver + moments else nan
+
+    def cell(self, name: str, metric: str, method: str) -> str:
+        """Return mean and deviation as the paper prints them; a single fit has no deviation."""
+        values = self.values(name, metric, method)
+        if not values.size:
+            return "not run here"
+        if values.size == 1:
+            return f"{values[0]:.4f}"
+        return f"{values.mean():.4f}±{values.std(ddof=1):.4f}"
+
+    def runs(self, name: str, metric: str, method: str) -> int:
+        """Return the number of fits."""
+        return len(self.fits.get((name, metric, method), {}))
+
+
+class Paper:
+    """What the paper prints."""
+
+    cells = expected()
+
+    def sets(self, table: str) -> list[str]:
+        """Return the sets of a table, in its order."""
+        return list(dict.fromkeys(name for number, name, _ in self.cells if number == table))
+
+    def cell(self, table: str, name: str, method: str) -> str:
+        """Return a cell, or a dash where it is empty."""
+        return self.cells.get((table, name, method), "-")
+
+    def number(self, table: str, name: str, method: str) -> float:
+        """Return a cell without its deviation, or NaN where it is empty."""
+        cell = self.cells.get((table, name, method))
+        return nan if cell is None else float(cell.split("±")[0])
+
+    def time_ratio(self, table: str, name: str, slow: str, fast: str) -> float:
+        """Return printed seconds of one method to those of another, moments counted if printed."""
+        solver = self.number(table, name, f"{fast} time")
+        moments = self.number(table, name, f"{fast} moment time")
+        below = solver + (0.0 if np.isnan(moments) else moments)
+        return self.number(table, name, f"{slow} time") / below if below else nan
+
+    def moment_share(self, table: str, name: str, method: str) -> float:
+        """Return the share of the class moments in the printed seconds of a method, or NaN."""
+        solver, moments = (
+            self.number(table, name, f"{method} {what}") for what in ("time", "moment time")
+        )
+        return moments / (solver + moments) if solver + moments else nan
+
+
+def count(value: float) -> str:
+    """Return a mean count as a whole number, a dash where there is none."""
+    return "-" if np.isnan(value) else f"{value:.0f}"
+
+
+def ratio(value: float) -> str:
+    """Return a ratio with two digits or as a whole number, a dash where there is none."""
+    if np.isnan(value):
+        return "-"
+    return f"{value:.0f}" if value >= 100 else f"{value:.2g}"
+
+
+# ── the rows of segment ───────────────────────────────────────────────────────────────────────────
 
 _FOLDS, _TEST_ROWS = 20, 42
 FEW, MANY = "segment", "segment, 2310 rows"
@@ -65,22 +193,20 @@ def _segment(results: Results, paper: Paper) -> list[str]:
     """Return the part of ``tables.md`` on the rows of segment."""
     if not results.has(MANY, "accuracy", "F_n01"):
         return []
-    text = ["", "## How many rows has segment?", ""]
-    text += header(
-        *("table", "method", "printed", "210 rows", "2,310 rows"), "can folds of 42 have it?"
-    )
-    impossible = []
+    rows, impossible = [], []
     for metric, cells in _CELLS.items():
-        for table, method in cells:
-            printed = paper.cell(table, "segment", method)
+        for number, method in cells:
+            printed = paper.cell(number, "segment", method)
             mean, deviation = map(float, printed.split("±"))
             can = "-"
             if metric == "accuracy":
                 can = "yes" if possible(mean, deviation) else "no"
                 impossible += [method] * (can == "no")
             both = (results.cell(name, metric, method) for name in (FEW, MANY))
-            text.append(line(table, method, printed, *both, can))
-    text += [
+            rows.append((number, method, printed, *both, can))
+    columns = "table | method | printed | 210 rows | 2,310 rows | can folds of 42 have it?"
+    return [
+        *table(columns, rows, "How many rows has segment?"),
         "",
         (
             f"Table 4.4 says 210 rows. The accuracies of {' and '.join(impossible)} cannot be of "
@@ -91,14 +217,12 @@ def _segment(results: Results, paper: Paper) -> list[str]:
             "report of 2018 has, and all 2,310 stand here."
         ),
     ]
-    return text
 
 
 # ── the claims of the abstract ────────────────────────────────────────────────────────────────────
 
 
 PAPER = "Ghanbari, Li and Scheinberg 2019"
-_SIMILAR = 0.01
 
 
 def claims() -> list[Claim]:
@@ -160,11 +284,11 @@ def _quality(results: Results, metric: str) -> Claim:
         [float(results.gap(name, metric, ours, rival).mean()) for name in some]
         for some in (names, [MANY if name == FEW else name for name in names])
     )
-    good, good_of_other = (sum(gap >= -_SIMILAR for gap in of) for of in (gaps, other))
+    good, good_of_other = (sum(gap >= -SIMILAR for gap in of) for of in (gaps, other))
     worst = int(np.argmin(gaps))
     text = f"Test {metric} is similar to or better than that of state-of-the-art approaches"
     figure = (
-        f"{ours} is at most {_SIMILAR} below {rival} on {good} of {len(gaps)} real sets; at worst "
+        f"{ours} is at most {SIMILAR} below {rival} on {good} of {len(gaps)} real sets; at worst "
         f"{gaps[worst]:+.3f} ({names[worst]}). With all 2,310 rows of segment: on {good_of_other}, "
         f"so that it {holds(good_of_other >= MOST * len(gaps))}"
     )
@@ -179,7 +303,7 @@ def _time(results: Results, metric: str) -> Claim:
 
 
 def _second_order() -> list[Claim]:
-    held = Verdict.of(read())
+    held = Verdict.of(second_order.read())
     if not held.problems:
         return []
     return [
@@ -201,7 +325,6 @@ def _second_order() -> list[Claim]:
 REPORT = Path(__file__).with_name("tables.md")
 #: Metrics that are no farther apart are called similar.
 SIMILAR = 0.01
-OURS = ("frontier", "moments and rows", "logistic, tuned")
 #: Where the paper's text says that moments of rows do not beat the rival.
 _EXCEPTIONS = {"4.2": ("data_8", "data_9"), "4.3": ()}
 #: Why there are fewer runs than planned.
@@ -267,64 +390,62 @@ def _missing(results: Results) -> list[str]:
 
 
 def _table_1(results: Results, paper: Paper) -> list[str]:
-    lines = ["", "## Table 4.1: artificial sets", ""]
-    lines += header("set", "d", "n", "P+", "P-", "out %", "runs here (printed: 20)")
-    for name in paper.sets("4.1"):
-        cells = (paper.cell("4.1", name, column) for column in ("d", "n", "P+", "P-", "out%"))
-        lines.append(line(name, *cells, str(results.runs(name, "accuracy", "F_log"))))
-    same = sum(
-        about
-        == (
-            paper.number("4.1", name, "d"),
-            paper.number("4.1", name, "n"),
-            paper.number("4.1", name, "P+"),
-            paper.number("4.1", name, "out%") / 100.0,
+    names = ("d", "n", "P+", "P-", "out%")
+    rows = (
+        (
+            *(name, *(paper.cell("4.1", name, column) for column in names)),
+            results.runs(name, "accuracy", "F_log"),
         )
+        for name in paper.sets("4.1")
+    )
+    same = sum(
+        (about.features, ARTIFICIAL_ROWS, about.prior, 100.0 * about.swapped)
+        == tuple(paper.number("4.1", name, column) for column in ("d", "n", "P+", "out%"))
         for name, about in ARTIFICIAL.items()
     )
-    lines += ["", f"Drawn here with the printed sizes, priors and outliers: {same} of 9."]
-    return lines
+    return [
+        *table(
+            "set | d | n | P+ | P- | out % | runs here (printed: 20)",
+            rows,
+            "Table 4.1: artificial sets",
+        ),
+        *("", f"Drawn here with the printed sizes, priors and outliers: {same} of 9."),
+    ]
 
 
-def _artificial(results: Results, paper: Paper, table: str, metric: str) -> list[str]:
-    ours, rival = ARTIFICIAL_PAIRS[metric]
+def _artificial(results: Results, paper: Paper, number: str, metric: str) -> list[str]:
+    ours, rival = "approximate moments", PAIRS[metric][1]
     columns = ("exact moments", ours, rival)
-    lines = ["", f"## Table {table}: {metric} on artificial sets", ""]
-    lines += header(
-        "set",
-        *(f"printed {method}" for method in columns),
-        *columns,
-        "frontier",
+    header = (
+        *("set", *(f"printed {method}" for method in columns), *columns, "frontier"),
         *(f"iterations {method}" for method in columns),
-        f"printed time {rival} / {ours}",
-        "measured",
-        f"printed time exact moments / {ours}",
-        "measured",
+        *(f"printed time {rival} / {ours}", "measured"),
+        *(f"printed time exact moments / {ours}", "measured"),
     )
     names = [name for name in ARTIFICIAL if results.has(name, metric, *columns)]
-    for name in paper.sets(table):
-        printed = [paper.cell(table, name, method) for method in columns]
-        cells = [results.cell(name, metric, method) for method in (*columns, "frontier")]
-        times = [paper.time_ratio(table, name, rival, ours)]
-        times += [results.time_ratio(name, metric, rival, ours) if name in names else float("nan")]
-        times += [paper.time_ratio(table, name, columns[0], ours)]
-        times += [
-            results.time_ratio(name, metric, columns[0], ours) if name in names else float("nan")
-        ]
-        counts = (count(results.iterations(name, metric, method)) for method in columns)
-        lines.append(line(name, *printed, *cells, *counts, *map(ratio, times)))
+    rows = [
+        (
+            *(name, *(paper.cell(number, name, method) for method in columns)),
+            *(results.cell(name, metric, method) for method in (*columns, "frontier")),
+            *(count(results.iterations(name, metric, method)) for method in columns),
+            *_times(results, paper, number, name, metric, rival, ours),
+            *_times(results, paper, number, name, metric, columns[0], ours),
+        )
+        for name in paper.sets(number)
+    ]
     best = sum(results.gap(name, metric, "exact moments", ours).mean() > 0 for name in names)
     above = [name for name in names if results.gap(name, metric, ours, rival).mean() > 0]
     below = listed(name for name in names if name not in above)
-    agree = sum((name in above) != (name in _EXCEPTIONS[table]) for name in names)
-    exceptions = " and ".join(_EXCEPTIONS[table])
+    agree = sum((name in above) != (name in _EXCEPTIONS[number]) for name in names)
+    exceptions = " and ".join(_EXCEPTIONS[number])
     faster = sum(results.time_ratio(name, metric, rival, ours) > 1 for name in names)
     better = sum(results.gap(name, metric, "frontier", ours).mean() > 0 for name in names)
     printed_above = sum(
-        paper.number(table, name, ours) > paper.number(table, name, rival) for name in names
+        paper.number(number, name, ours) > paper.number(number, name, rival) for name in names
     )
     n = len(names)
-    lines += [
+    return [
+        *table(" | ".join(header), rows, f"Table {number}: {metric} on artificial sets"),
         "",
         (
             f"Claim: moments of rows beat {rival}, except on {exceptions or 'none'}. "
@@ -335,14 +456,19 @@ def _artificial(results: Results, paper: Paper, table: str, metric: str) -> list
             f"shrunk covariances and an intercept, is above the paper's descent on {better} of {n}."
         ),
     ]
-    return lines
+
+
+def _times(
+    results: Results, paper: Paper, number: str, name: str, metric: str, slow: str, fast: str
+) -> list[str]:
+    """Return the printed and the measured time of one method to that of another."""
+    times = paper.time_ratio(number, name, slow, fast), results.time_ratio(name, metric, slow, fast)
+    return [ratio(time) for time in times]
 
 
 def _table_4(results: Results, paper: Paper) -> list[str]:
-    lines = ["", "## Table 4.4: real sets", ""]
-    columns = ("d", "n", "P+")
-    lines += header("set", *(f"printed {c}" for c in columns), *columns)
-    names = {about.name or name: name for name, about in REAL.items()}
+    columns, rows = ("d", "n", "P+"), []
+    names = {about["printed 2019"]: name for name, about in REAL.items()}
     same, here = 0, 0
     for printed in paper.sets("4.4"):
         name = names.get(printed, printed)
@@ -354,57 +480,57 @@ def _table_4(results: Results, paper: Paper) -> list[str]:
             here += 1
             far = abs(prior - paper.number("4.4", printed, "P+"))
             same += n == paper.number("4.4", printed, "n") and far < 0.0151
-        lines.append(line(printed, *(paper.cell("4.4", printed, c) for c in columns), *cells))
-    lines += [
+        rows.append((printed, *(paper.cell("4.4", printed, c) for c in columns), *cells))
+    header = ("set", *(f"printed {c}" for c in columns), *columns)
+    return [
+        *table(" | ".join(header), rows, "Table 4.4: real sets"),
         "",
         (
             f"Of {here} sets measured here {same} have the printed rows and prior (to 0.015). The "
             "printed d of poker counts a column of ones."
         ),
     ]
-    return lines
 
 
-def _real(results: Results, paper: Paper, table: str, metric: str) -> list[str]:
-    ours, rival = PAIRS[metric]
-    lines = ["", f"## Table {table}: {metric} on real sets", ""]
-    lines += header(
+def _real(results: Results, paper: Paper, number: str, metric: str) -> list[str]:
+    ours, rival = pair = PAIRS[metric]
+    header = (
         *("set", f"printed {ours}", f"printed {rival}", ours, rival, *OURS, "runs"),
-        *(f"{w}iterations {m}" for m in (ours, rival) for w in ("printed ", "")),
+        *(f"{w}iterations {m}" for m in pair for w in ("printed ", "")),
         *(f"printed share of moments in the time of {ours}", "measured"),
         *(f"printed time {rival} / {ours}", "measured"),
     )
-    names = [name for name in paper.sets(table) if results.has(name, metric, ours, rival)]
-    for name in paper.sets(table):
-        cells = [results.cell(name, metric, method) for method in (ours, rival, *OURS)]
-        runs = f"{results.runs(name, metric, ours)} / {results.runs(name, metric, rival)}"
-        times = [paper.time_ratio(table, name, rival, ours)]
-        times += [results.time_ratio(name, metric, rival, ours) if name in names else float("nan")]
-        printed = (paper.cell(table, name, method) for method in (ours, rival))
+    names = [name for name in paper.sets(number) if results.has(name, metric, ours, rival)]
+    rows = []
+    for name in paper.sets(number):
         iterations = (
             value
-            for method in (ours, rival)
+            for method in pair
             for value in (
-                paper.number(table, name, f"{method} iterations"),
+                paper.number(number, name, f"{method} iterations"),
                 results.iterations(name, metric, method),
             )
         )
-        shares = paper.moment_share(table, name, ours), results.moment_share(name, metric, ours)
-        lines.append(
-            line(
-                *(name, *printed, *cells, runs, *map(count, iterations)),
-                *(*map(ratio, shares), *map(ratio, times)),
+        shares = paper.moment_share(number, name, ours), results.moment_share(name, metric, ours)
+        rows.append(
+            (
+                *(name, *(paper.cell(number, name, method) for method in pair)),
+                *(results.cell(name, metric, method) for method in (*pair, *OURS)),
+                " / ".join(str(results.runs(name, metric, method)) for method in pair),
+                *(*map(count, iterations), *map(ratio, shares)),
+                *_times(results, paper, number, name, metric, rival, ours),
             )
         )
     gaps = {name: results.gap(name, metric, ours, rival).mean() for name in names}
     printed_gaps = [
-        paper.number(table, name, ours) - paper.number(table, name, rival) for name in names
+        paper.number(number, name, ours) - paper.number(number, name, rival) for name in names
     ]
     similar = sum(abs(gap) <= SIMILAR for gap in gaps.values())
     printed_similar = sum(abs(gap) <= SIMILAR for gap in printed_gaps)
     far = ", ".join(f"{n} {gap:+.3f}" for n, gap in gaps.items() if abs(gap) > SIMILAR)
     faster = sum(results.time_ratio(name, metric, rival, ours) > 1 for name in names)
-    lines += [
+    return [
+        *table(" | ".join(header), rows, f"Table {number}: {metric} on real sets"),
         "",
         (
             f'Claim: {ours} is as good as {rival}. {verdict(similar, len(names))} ("as good": '
@@ -416,7 +542,6 @@ def _real(results: Results, paper: Paper, table: str, metric: str) -> list[str]:
         *(_beside(results, metric, names, method, ours) for method in OURS[:2]),
         *(_beside(results, metric, names, method, OURS[2]) for method in OURS[:2]),
     ]
-    return lines
 
 
 def _beside(results: Results, metric: str, names: list[str], method: str, other: str) -> str:
@@ -433,44 +558,39 @@ def _beside(results: Results, metric: str, names: list[str], method: str, other:
 
 def _table_7(results: Results, paper: Paper) -> list[str]:
     columns = ("F_n01", "F_log", "LDA", "ADAM")
-    lines = ["", "## Table 4.7: LDA and Adam, accuracy on real sets", ""]
-    lines += header("set", *(f"printed {method}" for method in columns), *columns)
-    for name in paper.sets("4.7"):
-        printed = (paper.cell("4.7", name, method) for method in columns)
-        lines.append(line(name, *printed, *(results.cell(name, "accuracy", m) for m in columns)))
-
-    def below(rival: str, names: list[str]) -> int:
-        return sum(
-            all(results.gap(name, "accuracy", rival, m).mean() < 0 for m in ("F_n01", "F_log"))
-            for name in names
+    rows = (
+        (
+            *(name, *(paper.cell("4.7", name, method) for method in columns)),
+            *(results.cell(name, "accuracy", method) for method in columns),
         )
-
-    def printed_below(rival: str, names: list[str]) -> int:
-        return sum(
-            all(
-                paper.number("4.7", name, rival) < paper.number("4.7", name, m)
-                for m in ("F_n01", "F_log")
-            )
-            for name in names
-        )
+        for name in paper.sets("4.7")
+    )
+    header = ("set", *(f"printed {method}" for method in columns), *columns)
 
     with_lda = [n for n in paper.sets("4.7") if results.has(n, "accuracy", *columns[:3])]
     with_adam = [n for n in with_lda if results.has(n, "accuracy", *columns)]
-    inferior = below("LDA", with_lda)
+    both = columns[:2]
+    inferior = sum(
+        all(results.gap(name, "accuracy", "LDA", m).mean() < 0 for m in both) for name in with_lda
+    )
+    printed_inferior = sum(
+        all(paper.number("4.7", n, "LDA") < paper.number("4.7", n, m) for m in both)
+        for n in with_lda
+    )
     close = [n for n in with_adam if results.gap(n, "accuracy", "ADAM", "F_log").mean() >= -SIMILAR]
     agree = sum((name in close) == (name in _ADAM_IS_GOOD_ON) for name in with_adam)
-    lines += [
+    return [
+        *table(" | ".join(header), rows, "Table 4.7: LDA and Adam, accuracy on real sets"),
         "",
         (
             f"Claim: LDA is clearly inferior to either. {verdict(inferior, len(with_lda))}: below "
             f"both on {inferior} of {len(with_lda)} sets (printed on the same sets: "
-            f"{printed_below('LDA', with_lda)}). Claim: Adam is as good as L-BFGS on "
+            f"{printed_inferior}). Claim: Adam is as good as L-BFGS on "
             f"{', '.join(_ADAM_IS_GOOD_ON)} only. {verdict(agree, len(with_adam))}: so on {agree} "
             f"of {len(with_adam)}; within {SIMILAR} of F_log or above on "
             f"{', '.join(close) or 'none'}."
         ),
     ]
-    return lines
 
 
 def _ones(results: Results, paper: Paper) -> list[str]:
@@ -482,9 +602,8 @@ def _ones(results: Results, paper: Paper) -> list[str]:
     ]
     if not names:
         return []
-    lines = ["", "## Is there a constant feature?", ""]
-    lines += header("set", *(f"{w} {m}" for m in methods for w in ("printed", "ones", "no ones")))
-    near = 0
+    header = ("set", *(f"{w} {m}" for m in methods for w in ("printed", "ones", "no ones")))
+    near, rows = 0, []
     for name in names:
         cells = []
         for method in methods:
@@ -494,12 +613,12 @@ def _ones(results: Results, paper: Paper) -> list[str]:
             ]
             near += abs(both[0] - printed) <= abs(both[1] - printed)
             cells += [f"{printed:.4f}", *(f"{value:.4f}" for value in both)]
-        lines.append(line(name, *cells))
-    lines += [
+        rows.append((name, *cells))
+    return [
+        *table(" | ".join(header), rows, "Is there a constant feature?"),
         "",
         (
             f"With a column of ones the accuracy is at least as near to the printed one in {near} "
             f"of {2 * len(names)} cells, so the tables above have it."
         ),
     ]
-    return lines

@@ -31,9 +31,9 @@ from benchmarks.papers.ghanbari_2019 import figures, report
 from benchmarks.papers.ghanbari_2019.config import (
     ARTIFICIAL,
     COLUMNS_OF_FILE,
+    PAIRS,
     QUICK_SETS,
     REPEATS,
-    RIVALS,
     Unit,
     exact_moments,
     planned,
@@ -48,9 +48,8 @@ from benchmarks.papers.ghanbari_2019.methods import (
     estimator,
     penalty_of_rows,
 )
-from benchmarks.papers.ghanbari_2019.results import BASE, RECORD, Fit, Paper, Results
+from benchmarks.papers.ghanbari_2019.report import BASE, RECORD, Paper, Results
 
-_RISKS = {"accuracy": "F_n01", "AUC": "F_nrank"}
 _BATCHES = {"colon": 10, "vowel": 20, "sonar": 20}
 
 
@@ -65,44 +64,39 @@ def outcome(unit: Unit, split: Split, metric: str, method: str) -> Outcome:
     if method.endswith(", no ones"):
         split = split._replace(X=split.X[:, :-1], X_test=split.X_test[:, :-1])
         method = method.removesuffix(", no ones")
-    if method == _RISKS[metric]:
+    if method == PAIRS[metric][0]:
         return by_moments(split, metric)
-    if method == RIVALS[metric]:
+    if method == PAIRS[metric][1]:
         return by_rows(split, metric, 0.0 if artificial else penalty_of_rows(split.y, metric), rng)
     if method == "ADAM":
         return by_adam(split, _BATCHES.get(unit.name, 200), rng)
     return by_estimator(split, estimator(method, metric))
 
 
-def measured(unit: Unit, pairs: Iterable[tuple[str, str]]) -> list[Fit]:
+def measured(
+    name: str, repeat: int, fold: int, pairs: list[tuple[str, str]]
+) -> list[tuple[object, ...]]:
     """Fit each metric and method, and what times are relative to; take metrics of the test rows."""
+    rows = described(name) if any(method == "file" for _, method in pairs) else []
+    pairs = [pair for pair in pairs if pair[1] != "file"]
+    unit = Unit(name, repeat, fold)
     split = unit.split()
     needed = dict.fromkeys((*pairs, *((metric, BASE) for metric, _ in pairs)))
     with quiet():  # solvers that stop early are part of the experiment
         outcomes = {pair: outcome(unit, split, *pair) for pair in needed}
-    fits = []
     for metric, method in pairs:
         result, base = outcomes[metric, method], outcomes[metric, BASE].seconds
-        value = result.value(metric, split.y_test)
-        times = (result.seconds / base, result.moment_seconds / base)
-        key = (unit.name, metric, method, unit.repeat, unit.fold)
-        fits.append(Fit(*key, value, result.iterations, *times))
-    return fits
+        value = f"{result.value(metric, split.y_test):.6f}"
+        times = (f"{t / base:.4g}" for t in (result.seconds, result.moment_seconds))
+        rows.append((name, metric, method, repeat, fold, value, result.iterations, *times))
+    return rows
 
 
-def described(name: str) -> list[Fit]:
+def described(name: str) -> list[tuple[object, ...]]:
     """Return what Table 4.4 says of a set: features and rows of the file, share of positives."""
     X, y = rows_of(name)
     values = zip(COLUMNS_OF_FILE, (X.shape[1], X.shape[0], y.mean()), strict=True)
-    return [Fit(name, column, "file", 0, 0, float(value)) for column, value in values]
-
-
-def _rows(
-    name: str, repeat: int, fold: int, pairs: list[tuple[str, str]]
-) -> list[tuple[object, ...]]:
-    fits = described(name) if any(method == "file" for _, method in pairs) else []
-    fits += measured(Unit(name, repeat, fold), [pair for pair in pairs if pair[1] != "file"])
-    return [fit.cells() for fit in fits]
+    return [(name, column, "file", 0, 0, f"{value:.6f}", 0, "0", "0") for column, value in values]
 
 
 def plan(args: argparse.Namespace) -> Iterable[tuple[object, ...]]:
@@ -115,7 +109,7 @@ def plan(args: argparse.Namespace) -> Iterable[tuple[object, ...]]:
 
 
 STUDY = Study(
-    [Part(RECORD, plan, _rows, together=3)],
+    [Part(RECORD, plan, measured, together=3)],
     lambda _: report.lines(Results(), Paper()),
     quick="one fold of each small set",
     options={

@@ -1,8 +1,8 @@
 """Test errors of Beta-Bernoulli models beside logistic regression, with noise in the training rows.
 
 ``python -m benchmarks.papers.hasan_pal_2015.noise`` writes the mean test error of each method,
-set and noise to ``noise.csv``, over five folds of four shuffles, and prints the table of means over
-the sets. Test rows are as they are. Noise of the training rows:
+set and noise to ``noise.csv``, over five folds of four shuffles. Test rows are as they are. Noise
+of the training rows:
 
 * flipped: one label in ten;
 * outliers: a tenth more rows, each feature uniform within ten deviations of its mean, with random
@@ -11,7 +11,7 @@ the sets. Test rows are as they are. Noise of the training rows:
 
 from __future__ import annotations
 
-from pathlib import Path
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -23,10 +23,11 @@ from sklearn.preprocessing import StandardScaler
 
 from benchmarks.harness.data import load
 from benchmarks.harness.record import Record
+from benchmarks.harness.runner import Part, Study
 from directrix import BetaBernoulliClassifier
 from directrix._typing import AnyArray, FloatArray
 
-RECORD = Record(Path(__file__).with_suffix(".csv"), ("method", "set", "noise", "error"))
+RECORD = Record.beside(__file__, "method, set, noise, error", "noise, set")
 SETS = ("breast", "heart", "liver-disorders", "diabetes")
 NOISES = ("none", "flipped", "outliers")
 METHODS: dict[str, Any] = {
@@ -54,7 +55,7 @@ def noisy(
     return X, y
 
 
-def errors(name: str, noise: str) -> dict[str, float]:
+def measured(noise: str, name: str) -> list[tuple[object, ...]]:
     """Return the mean test error of each method."""
     X, y = load(name)
     rng = np.random.default_rng(0)
@@ -64,23 +65,10 @@ def errors(name: str, noise: str) -> dict[str, float]:
         for method, classifier in METHODS.items():
             fitted = clone(classifier).fit(*rows)
             by_fold[method].append(1.0 - fitted.score(X[test], y[test]))
-    return {method: float(np.mean(values)) for method, values in by_fold.items()}
+    return [(method, name, noise, f"{np.mean(of):.4f}") for method, of in by_fold.items()]
 
 
-def main() -> None:
-    """Measure all, write them down and print the means over the sets."""
-    table = {(name, noise): errors(name, noise) for noise in NOISES for name in SETS}
-    RECORD.write(
-        (method, *about, f"{error:.4f}")
-        for about, by_method in table.items()
-        for method, error in by_method.items()
-    )
-    print("| test error, % |", " | ".join(NOISES), "|")
-    print("|---" * (1 + len(NOISES)) + "|")
-    for method in METHODS:
-        means = (np.mean([table[name, noise][method] for name in SETS]) for noise in NOISES)
-        print(f"| {method} |", " | ".join(f"{100 * mean:.1f}" for mean in means), "|")
-
+STUDY = Study([Part(RECORD, lambda _: product(NOISES, SETS), measured)])
 
 if __name__ == "__main__":
-    main()
+    STUDY.main(__doc__)

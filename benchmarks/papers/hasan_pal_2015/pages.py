@@ -15,7 +15,7 @@ import numpy as np
 from benchmarks.harness.markdown import header, line
 from benchmarks.papers.hasan_pal_2015.methods import REVIEWS, expected
 from benchmarks.papers.hasan_pal_2015.noise import SETS
-from benchmarks.papers.hasan_pal_2015.results import LOGISTIC, SVM, Measured, judged
+from benchmarks.papers.hasan_pal_2015.report import LOGISTIC, SVM, Measured, judged
 
 PAGE = Path(__file__).parents[3] / "docs" / "beta-bernoulli.md"
 _BEGIN = "<!-- tables of the paper: made by benchmarks.papers.hasan_pal_2015.pages -->\n"

@@ -51,7 +51,7 @@ from benchmarks.papers.hasan_pal_2015.methods import (
     measured,
     repeats_of,
 )
-from benchmarks.papers.hasan_pal_2015.results import Measured
+from benchmarks.papers.hasan_pal_2015.report import Measured
 
 
 def planned(args: argparse.Namespace) -> Iterator[tuple[str, str, str, int, int]]:

@@ -2,5 +2,3 @@
 
 The folder has the year of the paper's number in arXiv, 1202.3776.
 """
-
-from benchmarks.papers.zhang_2012.figures import claims as claims

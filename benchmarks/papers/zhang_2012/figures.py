@@ -15,21 +15,21 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.harness.figure import BLUE, GREEN, GRID, SKY_BLUE, VERMILION, new_figure
-from benchmarks.harness.markdown import bold_if, header, holds, line
+from benchmarks.harness.markdown import bold_if, holds, table
 from benchmarks.papers.claims import Claim, claim_table
 from benchmarks.papers.zhang_2012.results import (
     EPSILON,
     LOSSES,
     PENALTIES,
     SETS,
+    TRAJECTORIES,
     UNIT,
     Curves,
     Problem,
-    Task,
+    read,
     read_choices,
-    read_figures,
-    read_trajectories,
 )
+from benchmarks.papers.zhang_2012.results import FIGURES as RECORD
 from benchmarks.papers.zhang_2012.results import METHODS_OF_FIGURES as METHODS
 
 PAPER = "Zhang, Saha and Vishwanathan 2011"
@@ -41,8 +41,8 @@ _NEAR = 0.005  # of the test metric
 
 def claims() -> list[Claim]:
     """Return the verdict on each claim of the abstract, from the recorded runs."""
-    fixed = _at_fixed_ridges()
-    return judged([*read_figures().values(), *fixed.values()], fixed)
+    fixed, chosen = (read(record.rows()) for record in (TRAJECTORIES, RECORD))
+    return judged([*chosen.values(), *fixed.values()], fixed)
 
 
 def judged(problems: list[Curves], fixed: dict[Problem, Curves]) -> list[Claim]:
@@ -100,13 +100,6 @@ def judged(problems: list[Curves], fixed: dict[Problem, Curves]) -> list[Claim]:
             f"{_count(kept)} ({min(ends):+.4f} to {max(ends):+.4f})",
         ),
     ]
-
-
-def _at_fixed_ridges() -> dict[Problem, Curves]:
-    problems: dict[Problem, Curves] = {}
-    for run, path in read_trajectories().items():
-        problems.setdefault(run.problem, Curves())[run.method] = path.points
-    return problems
 
 
 def _growth(fixed: dict[Problem, Curves], method: str) -> list[float]:
@@ -197,7 +190,7 @@ FIGURES = {
 }
 
 
-def lines(results: dict[Task, Curves]) -> list[str]:
+def lines(results: dict[Problem, Curves]) -> list[str]:
     """Return the report."""
     text = [*_INTRODUCTION.splitlines(), "", "## Does the abstract hold?", ""]
     text += [*_ABSTRACT.splitlines(), "", *claim_table(claims()), "", "## Do the figures hold?", ""]
@@ -206,7 +199,7 @@ def lines(results: dict[Task, Curves]) -> list[str]:
     return [*text, "", "## How λ was chosen", "", *_choices()]
 
 
-def sentences(results: dict[Task, Curves]) -> list[str]:
+def sentences(results: dict[Problem, Curves]) -> list[str]:
     """Return one sentence for each figure."""
     claims = []
     for number, shown in FIGURES.items():
@@ -226,7 +219,7 @@ def _title(shown: Shown) -> str:
     )
 
 
-def _of_objective(results: dict[Task, Curves]) -> str:
+def _of_objective(results: dict[Problem, Curves]) -> str:
     count = len(results)
     ratios = {
         method: [objective_ratio(curves, method) for curves in results.values()]
@@ -275,7 +268,7 @@ def _verdict(parts: list[tuple[int, int]]) -> str:
     return "Fails" if max(shares) <= 0.25 else "Holds in part"
 
 
-def _of_test(results: dict[Task, Curves]) -> str:
+def _of_test(results: dict[Problem, Curves]) -> str:
     methods = [method for method in METHODS if method != "bmrm"]
     ratios = {m: [metric_ratio(curves, m) for curves in results.values()] for m in methods}
     every = [value for pairs in ratios.values() for value, _ in pairs]
@@ -330,13 +323,8 @@ def _ratios(ratios: list[tuple[float, bool]]) -> str:
     return ", ".join(f"{'>' * bound}{value:.2g}" if value else "never" for value, bound in ratios)
 
 
-def _table(results: dict[Task, Curves]) -> list[str]:
-    rows = [
-        "To J: BMRM's CPU time over the method's, to J* + ε or to the method's end if that is",
-        "higher; > where BMRM never was there. To test: to 0.005 below BMRM's last test metric.",
-        "",
-        *header("set", "loss", "method", "evaluations", "J - J*", "to J", "test", "to test"),
-    ]
+def _table(results: dict[Problem, Curves]) -> list[str]:
+    rows = []
     for task, curves in results.items():
         for method in curves:
             ratios = ["1", "1"]
@@ -346,29 +334,34 @@ def _table(results: dict[Task, Curves]) -> list[str]:
             last = curves.end(method)
             about = (task.set, LOSSES[task.loss], METHODS[method], str(last.evaluations))
             measures = (f"{curves.gap(method):.1e}", ratios[0], f"{last.test_metric:.4f}")
-            rows.append(line(*about, *measures, ratios[1]))
-    return rows
+            rows.append((*about, *measures, ratios[1]))
+    return [
+        "To J: BMRM's CPU time over the method's, to J* + ε or to the method's end if that is",
+        "higher; > where BMRM never was there. To test: to 0.005 below BMRM's last test metric.",
+        *table("set | loss | method | evaluations | J - J* | to J | test | to test", rows),
+    ]
 
 
 def _choices() -> list[str]:
     choices = read_choices()
     ridges = sorted({ridge for metrics in choices.values() for ridge in metrics}, reverse=True)
-    rows = ["The metric of validation rows; the chosen one is bold.", ""]
-    rows += header("set", "loss", *(f"{ridge:g}" for ridge in ridges))
-    for task, metrics in choices.items():
+    rows = []
+    for (name, loss), metrics in choices.items():
         best = max(metrics, key=metrics.__getitem__)
         cells = (bold_if(f"{metrics[ridge]:.4f}", ridge == best) for ridge in ridges)
-        rows.append(line(task.set, LOSSES[task.loss], *cells))
-    return rows
+        rows.append((name, LOSSES[loss], *cells))
+    columns = " | ".join(("set", "loss", *(f"{ridge:g}" for ridge in ridges)))
+    return ["The metric of validation rows; the chosen one is bold.", *table(columns, rows)]
 
 
-def draw(results: dict[Task, Curves]) -> None:
+def draw() -> None:
     """Draw the figures of the paper."""
+    results = read(RECORD.rows())
     for number, shown in FIGURES.items():
         _draw(results, number, shown)
 
 
-def _draw(results: dict[Task, Curves], number: int, shown: Shown) -> None:
+def _draw(results: dict[Problem, Curves], number: int, shown: Shown) -> None:
     """Draw one figure, a panel for each set."""
     tasks = [task for task in results if task.loss == shown.loss]
     figure = new_figure(8.4, 3.7)

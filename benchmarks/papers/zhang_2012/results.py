@@ -16,6 +16,7 @@ of that run divided by its evaluations.
 
 from __future__ import annotations
 
+from math import inf
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,7 +25,7 @@ from scipy import sparse
 from sklearn.model_selection import train_test_split
 
 from benchmarks.harness.data import Rows, load
-from benchmarks.harness.record import Record, parse
+from benchmarks.harness.record import Record, Row, parse
 
 #: The run whose evaluation is the unit of time.
 UNIT = "lbfgs 1"
@@ -98,20 +99,6 @@ class Problem(NamedTuple):
     penalty: float
 
 
-class Run(NamedTuple):
-    """A problem and how it is solved."""
-
-    problem: Problem
-    method: str
-
-
-class Task(NamedTuple):
-    """A set and a loss of the figures."""
-
-    set: str
-    loss: str
-
-
 class Point(NamedTuple):
     """A point of a run: evaluations and time so far, J without smoothing, and the test metric."""
 
@@ -129,7 +116,10 @@ class Trajectory(NamedTuple):
 
 
 class Curves(dict[str, list[Point]]):
-    """The points of the runs of a problem, by method."""
+    """The points of the runs of a problem, by method, and the greatest lower bound of J."""
+
+    problem: Problem
+    bound: float = -inf
 
     @property
     def best(self) -> float:
@@ -191,30 +181,23 @@ def relative(runs: dict[str, Trajectory]) -> dict[str, Trajectory]:
     }
 
 
-def read_trajectories() -> dict[Run, Trajectory]:
-    """Return all runs of the trajectories."""
-    runs: dict[Run, Trajectory] = {}
-    for row in TRAJECTORIES.rows():
-        run = Run(Problem(row["set"], row["loss"], float(row["lambda"])), row["method"])
-        trajectory = runs.setdefault(run, Trajectory([], float(row["lower_bound"])))
-        trajectory.points.append(parse(row, Point))
-    return runs
+def read(rows: list[Row]) -> dict[Problem, Curves]:
+    """Return the runs of every problem of the trajectories or of the figures."""
+    problems: dict[Problem, Curves] = {}
+    for row in rows:
+        problem = Problem(row["set"], row["loss"], float(row["lambda"]))
+        curves = problems.setdefault(problem, Curves())
+        curves.problem = problem
+        curves.bound = max(curves.bound, float(row.get("lower_bound", -inf)))
+        curves.setdefault(row["method"], []).append(parse(row, Point))
+    return problems
 
 
-def read_figures() -> dict[Task, Curves]:
-    """Return the runs of every problem of the figures."""
-    curves: dict[Task, Curves] = {}
-    for row in FIGURES.rows():
-        by_method = curves.setdefault(Task(row["set"], row["loss"]), Curves())
-        by_method.setdefault(row["method"], []).append(parse(row, Point))
-    return curves
-
-
-def read_choices() -> dict[Task, dict[float, float]]:
-    """Return the metric of validation rows for every λ that was tried."""
-    metrics: dict[Task, dict[float, float]] = {}
+def read_choices() -> dict[tuple[str, str], dict[float, float]]:
+    """Return the metric of validation rows for every λ that was tried, by set and loss."""
+    metrics: dict[tuple[str, str], dict[float, float]] = {}
     for row in CHOICES.rows():
-        by_ridge = metrics.setdefault(Task(row["set"], row["loss"]), {})
+        by_ridge = metrics.setdefault((row["set"], row["loss"]), {})
         by_ridge[float(row["lambda"])] = float(row["validation_metric"])
     return metrics
 

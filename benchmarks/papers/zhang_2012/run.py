@@ -38,13 +38,11 @@ from benchmarks.papers.zhang_2012.results import (
     TRAJECTORIES,
     UNIT,
     Problem,
-    Task,
     cells,
     parts_of,
     parts_of_figure,
+    read,
     read_choices,
-    read_figures,
-    read_trajectories,
 )
 
 SECONDS, SECONDS_OF_FIGURES, SECONDS_OF_CHOICE = 15.0, 8.0, 2.0
@@ -63,8 +61,8 @@ def trajectory_rows(
 ) -> list[tuple[object, ...]]:
     """Run methods on a problem; the run that is the unit of time is made anew if it is known."""
     problem = Problem(name, loss, float(penalty))
-    known = [path for run, path in read_trajectories().items() if run.problem == problem]
-    best = min((point.objective for path in known for point in path.points), default=inf)
+    known = read(TRAJECTORIES.rows()).get(problem)
+    best = known.best if known else inf
     missing = [method for (method,) in methods]
     names = dict.fromkeys((UNIT, *missing))
     runs = runs_of(problem, _last_parts(name), names, SECONDS, best)
@@ -87,7 +85,7 @@ def choice_rows(name: str, loss: str) -> list[tuple[object, ...]]:
 def figure_rows(name: str, loss: str) -> list[tuple[object, ...]]:
     """Run all methods on a problem of the figures with the best λ."""
     train, _, test = _last_parts_of_figure(name)
-    problem = Problem(name, loss, best_of(read_choices()[Task(name, loss)]))
+    problem = Problem(name, loss, best_of(read_choices()[name, loss]))
     runs = runs_of(problem, (train, test), METHODS_OF_FIGURES, SECONDS_OF_FIGURES)
     return [row[:-1] for row in cells(problem, runs, digits=3)]
 
@@ -104,14 +102,14 @@ def _problems(_: object) -> Iterator[tuple[str, str]]:
 STUDIES = {
     "trajectories": Study(
         [Part(TRAJECTORIES, planned, trajectory_rows, together=3)],
-        lambda _: trajectories.lines(read_trajectories()),
-        draw=lambda: trajectories.draw(read_trajectories()),
+        trajectories.lines,
+        draw=trajectories.draw,
     ),
     "figures": Study(
         [Part(CHOICES, _problems, choice_rows), Part(FIGURES, _problems, figure_rows)],
-        lambda _: figures.lines(read_figures()),
+        lambda _: figures.lines(read(FIGURES.rows())),
         report_path=figures.REPORT,
-        draw=lambda: figures.draw(read_figures()),
+        draw=figures.draw,
     ),
 }
 

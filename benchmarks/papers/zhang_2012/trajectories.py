@@ -10,16 +10,17 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.harness.figure import BLUE, GREEN, GREY, PURPLE, SKY_BLUE, VERMILION, new_figure
-from benchmarks.harness.markdown import header, line, verdict
+from benchmarks.harness.markdown import header, line, table, verdict
+from benchmarks.harness.record import Row
 from benchmarks.papers.zhang_2012.results import (
     EPSILON,
     LOSSES,
     METHODS,
+    TRAJECTORIES,
     Curves,
     Point,
     Problem,
-    Run,
-    Trajectory,
+    read,
 )
 
 REPORT = Path(__file__).with_name("trajectories.md")
@@ -52,15 +53,6 @@ with its prox-functions, for the ROC area on [-1, 1]^m. A run was stopped after 
 see `methods.py`. The same as a figure: `trajectories.png`."""
 
 
-class Group(Curves):
-    """All runs of a problem, and the greatest lower bound of J."""
-
-    def __init__(self, problem: Problem, runs: dict[Run, Trajectory]) -> None:
-        paths = {run.method: path for run, path in runs.items() if run.problem == problem}
-        super().__init__({method: path.points for method, path in paths.items()})
-        self.problem, self.bound = problem, max(path.lower_bound for path in paths.values())
-
-
 class Ratio(NamedTuple):
     """How many times as much one run needs as another; more than that, where it never arrived."""
 
@@ -71,7 +63,7 @@ class Ratio(NamedTuple):
         return _NEVER if np.isnan(self.value) else f"{'>' * self.at_least}{self.value:.2g}"
 
 
-def ratio(group: Group, slow: str, fast: str, target: float, what: str = "evaluations") -> Ratio:
+def ratio(group: Curves, slow: str, fast: str, target: float, what: str = "evaluations") -> Ratio:
     """Compare what two runs need to reach a target; NaN where the fast one never does."""
     ends, reached = group.reaches(fast, target), group.reaches(slow, target)
     if ends is None:
@@ -80,38 +72,33 @@ def ratio(group: Group, slow: str, fast: str, target: float, what: str = "evalua
     return Ratio(getattr(other, what) / getattr(ends, what), reached is None)
 
 
-def groups_of(runs: dict[Run, Trajectory]) -> list[Group]:
+def groups_of(rows: list[Row]) -> list[Curves]:
     """Return the problems of which every run is known."""
-    problems = dict.fromkeys(run.problem for run in runs)
-    return [
-        Group(problem, runs)
-        for problem in problems
-        if all(Run(problem, method) in runs for method in METHODS)
-    ]
+    return [curves for curves in read(rows).values() if curves.keys() >= METHODS.keys()]
 
 
-def lines(runs: dict[Run, Trajectory]) -> list[str]:
+def lines(rows: list[Row]) -> list[str]:
     """Return the report."""
-    groups = groups_of(runs)
+    groups = groups_of(rows)
     text = [*_INTRODUCTION.splitlines(), "", "## Which of the paper's claims hold", ""]
     for number, (first, *rest) in enumerate(_judged(groups), 1):
         text += [f"{number}. {first}", *(f"   * {detail}" for detail in rest)]
     text += ["", "## What the claims are judged by", "", *_comparison(groups)]
     for group in groups:
-        text += ["", *_table(group)]
+        text += _table(group)
     return text
 
 
-def short_table(runs: dict[Run, Trajectory]) -> list[str]:
+def short_table(rows: list[Row]) -> list[str]:
     """Return the claims of §4.1 with verdict and first detail, for the page of losses."""
-    rows = header("the paper says", "here")
-    for first, detail, *_ in _judged(groups_of(runs)):
+    text = header("the paper says", "here")
+    for first, detail, *_ in _judged(groups_of(rows)):
         title, outcome = first.removeprefix("**").split("** ")
-        rows.append(line(title.rstrip("."), f"{outcome} {detail}"))
-    return rows
+        text.append(line(title.rstrip("."), f"{outcome} {detail}"))
+    return text
 
 
-def _judged(groups: list[Group]) -> list[list[str]]:
+def _judged(groups: list[Curves]) -> list[list[str]]:
     """Return for each claim of §4.1 its title and verdict, and the details."""
     claims = (_faster, _identical, _within, _worse, _rate, _generalisation)
     return [claim(groups) for claim in claims]
@@ -121,19 +108,13 @@ def _title(problem: Problem) -> str:
     return f"{problem.set}, {LOSSES[problem.loss]}, λ = {problem.penalty:g}"
 
 
-def _table(group: Group) -> list[str]:
+def _table(group: Curves) -> list[str]:
     """Return how every method did on a problem."""
-    metric = LOSSES[group.problem.loss]
-    rows = [
-        f"## {_title(group.problem)}",
-        "",
-        f"J* = {group.best:.6f}; it is {group.bound:.6f} at least.",
-        "",
-        *header(
-            f"method | to {_TARGETS['relative']} | time | to {_TARGETS['absolute']} | time | "
-            f"J - J* at the end | evaluations | time | test {metric}"
-        ),
-    ]
+    columns = (
+        f"method | to {_TARGETS['relative']} | time | to {_TARGETS['absolute']} | time | "
+        f"J - J* at the end | evaluations | time | test {LOSSES[group.problem.loss]}"
+    )
+    rows = []
     for method, label in METHODS.items():
         end = group.end(method)
         cells = []
@@ -141,47 +122,44 @@ def _table(group: Group) -> list[str]:
             point = group.reaches(method, target)
             cells += [str(point.evaluations), f"{point.time:.0f}"] if point else [_NEVER] * 2
         cells += [f"{group.gap(method):.1e}", str(end.evaluations), f"{end.time:.0f}"]
-        rows.append(line(label, *cells, f"{end.test_metric:.4f}"))
-    return rows
+        rows.append((label, *cells, f"{end.test_metric:.4f}"))
+    best = f"J* = {group.best:.6f}; it is {group.bound:.6f} at least."
+    return ["", f"## {_title(group.problem)}", "", best, *table(columns, rows)]
 
 
-def _comparison(groups: list[Group]) -> list[str]:
+def _comparison(groups: list[Curves]) -> list[str]:
     """Return the ratios that the claims are about, a row for each problem."""
-    rows = [
-        'Ratios of evaluations to reach J* + 1e-3 (in brackets, of time). ">" where the first',
-        "never does: then it is what it had used by its end.",
-        "",
-        *header(
-            "problem | BMRM / L-BFGS μ̂ | BMRM / L-BFGS 100 μ̂ | 100 μ̂ / μ̂ | Nesterov / L-BFGS | "
-            "paper's step / L-BFGS | BMRM / L-BFGS μ̂, to (1 + 1e-3) J* | "
-            "to its own end, 1000 μ̂ / μ̂"
-        ),
-    ]
+    columns = (
+        "problem | BMRM / L-BFGS μ̂ | BMRM / L-BFGS 100 μ̂ | 100 μ̂ / μ̂ | Nesterov / L-BFGS | "
+        "paper's step / L-BFGS | BMRM / L-BFGS μ̂, to (1 + 1e-3) J* | to its own end, 1000 μ̂ / μ̂"
+    )
+    pairs = (
+        *(("bmrm", "lbfgs 1"), ("bmrm", "lbfgs 100"), ("lbfgs 100", "lbfgs 1")),
+        *(("nesterov 100", "lbfgs 100"), ("nesterov 100 constant", "lbfgs 100")),
+    )
+    rows = []
     for group in groups:
-        pairs = (
-            ("bmrm", "lbfgs 1"),
-            ("bmrm", "lbfgs 100"),
-            ("lbfgs 100", "lbfgs 1"),
-            ("nesterov 100", "lbfgs 100"),
-            ("nesterov 100 constant", "lbfgs 100"),
-        )
         cells = [_both(group, *pair, group.absolute) for pair in pairs]
         cells.append(_both(group, "bmrm", "lbfgs 1", group.relative))
-        rows.append(line(_title(group.problem), *cells, f"{group.settled():.2g}"))
-    return rows
+        rows.append((_title(group.problem), *cells, f"{group.settled():.2g}"))
+    return [
+        'Ratios of evaluations to reach J* + 1e-3 (in brackets, of time). ">" where the first',
+        "never does: then it is what it had used by its end.",
+        *table(columns, rows),
+    ]
 
 
-def _both(group: Group, slow: str, fast: str, target: float) -> str:
+def _both(group: Curves, slow: str, fast: str, target: float) -> str:
     """Return the ratio of evaluations, and that of time in brackets."""
     counts, times = (ratio(group, slow, fast, target, what) for what in ("evaluations", "time"))
     return _NEVER if np.isnan(counts.value) else f"{counts} ({times})"
 
 
-def _list(cases: list[tuple[Group, Ratio | str]]) -> str:
+def _list(cases: list[tuple[Curves, Ratio | str]]) -> str:
     return "; ".join(f"{_title(group.problem)}: {number}" for group, number in cases)
 
 
-def _faster(groups: list[Group]) -> list[str]:
+def _faster(groups: list[Curves]) -> list[str]:
     text, tenfold = [], []
     compared = (("lbfgs 1", "absolute"), ("lbfgs 100", "absolute"), ("lbfgs 1", "relative"))
     for (method, target), what in product(compared, ("evaluations", "time")):
@@ -208,7 +186,7 @@ def _faster(groups: list[Group]) -> list[str]:
     return [f"**{title}** {word}, by evaluations to J* + 1e-3:", *text]
 
 
-def _identical(groups: list[Group]) -> list[str]:
+def _identical(groups: list[Curves]) -> list[str]:
     text, alike = [], []
     for level, name in ((1e-1, "1.1 J*"), (1e-2, "1.01 J*"), (None, "J* + 1e-3")):
         targets = (group.best * (1 + level) if level else group.absolute for group in groups)
@@ -229,7 +207,7 @@ def _identical(groups: list[Group]) -> list[str]:
     return [f"**μ̂ and 100 μ̂ have nearly the same trajectories.** {outcome}", *text]
 
 
-def _within(groups: list[Group]) -> list[str]:
+def _within(groups: list[Curves]) -> list[str]:
     gaps = [group.gap("lbfgs 100") for group in groups]
     good = sum(gap <= EPSILON for gap in gaps)
     relative = sum(gap <= EPSILON * group.best for gap, group in zip(gaps, groups, strict=True))
@@ -245,7 +223,7 @@ def _within(groups: list[Group]) -> list[str]:
     ]
 
 
-def _worse(groups: list[Group]) -> list[str]:
+def _worse(groups: list[Curves]) -> list[str]:
     gaps = np.array([group.gap("lbfgs 1000") for group in groups])
     settled = np.array([group.settled() for group in groups])
     worse, half = int((gaps > EPSILON).sum()), int((settled <= 0.5).sum())
@@ -276,7 +254,7 @@ def _worse(groups: list[Group]) -> list[str]:
     ]
 
 
-def _rate(groups: list[Group]) -> list[str]:
+def _rate(groups: list[Curves]) -> list[str]:
     text, slower = [], []
     both = [group for group in groups if group.reaches("lbfgs 100", group.absolute)]
     for method in ("nesterov 100", "nesterov 100 constant"):
@@ -292,7 +270,7 @@ def _rate(groups: list[Group]) -> list[str]:
     return [f"**Nesterov's method is no match in practice.** {word}:", *text]
 
 
-def _generalisation(groups: list[Group]) -> list[str]:
+def _generalisation(groups: list[Curves]) -> list[str]:
     text, words = [], []
     finals = {m: np.array([group.end(m).test_metric for group in groups]) for m in METHODS}
     for method in ("lbfgs 100", "lbfgs 1000", "bmrm"):
@@ -335,9 +313,9 @@ def _at(points: list[Point], time: float) -> float:
     return (before or points[:1])[-1].test_metric
 
 
-def draw(runs: dict[Run, Trajectory]) -> None:
+def draw() -> None:
     """Draw the gap of J against CPU time: a row for each set, a column for each loss and λ."""
-    problems = {group.problem: group for group in groups_of(runs)}
+    problems = {group.problem: group for group in groups_of(TRAJECTORIES.rows())}
     sets = list(dict.fromkeys(problem.set for problem in problems))
     penalties = sorted({problem.penalty for problem in problems}, reverse=True)
     columns = [(loss, penalty) for loss in LOSSES for penalty in penalties]

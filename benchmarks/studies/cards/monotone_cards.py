@@ -1,7 +1,7 @@
 """What directions cost: cards, LightGBM and EBM with and without monotone columns.
 
 ``python -m benchmarks.studies.cards.monotone_cards`` fits three families to five tables of credit
-risk, once as they are and once with the directions of `DEMANDS`, which were written before
+risk, once as they are and once with the directions of ``directions.csv``, which were written before
 any was measured, and measures the quality on held-out rows and the directions that the fitted model
 breaks. ``--quick`` measures one fold of the two smallest tables.
 
@@ -22,6 +22,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterable, Mapping
 from itertools import product
+from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
@@ -29,7 +30,7 @@ import numpy as np
 
 from benchmarks.harness.data import Rows
 from benchmarks.harness.markdown import sentence_case, signed_error, table
-from benchmarks.harness.record import Record, Row, commit, grouped_by, mean_of, numbers
+from benchmarks.harness.record import Record, Row, commit, grouped_by, mean_of, numbers, read_rows
 from benchmarks.harness.runner import Part, Study, timed
 from benchmarks.rivals.base import Rival
 from benchmarks.rivals.ours import Ours
@@ -53,77 +54,19 @@ class Demand(NamedTuple):
     reason: str
 
 
+def _demands() -> dict[str, dict[str, Demand]]:
+    """Return the directions of ``directions.csv``; levels of a text have " | " between them."""
+    demands: dict[str, dict[str, Demand]] = {}
+    for row in read_rows(Path(__file__).with_name("directions.csv")):
+        levels = tuple(row["direction"].split(" | "))
+        demand = Demand(levels if len(levels) > 1 else levels[0], row["reason"])
+        demands.setdefault(row["table"], {})[row["column"]] = demand
+    return demands
+
+
 #: By table and column. At most one level of a text is left free: one that says nothing of the
 #: quantity that the others measure.
-DEMANDS: dict[str, dict[str, Demand]] = {
-    "german_credit": {
-        "status_of_existing_checking_account": Demand(
-            (
-                "... >= 200 DM / salary assignments for at least 1 year",
-                *("0 <= ... < 200 DM", "... < 0 DM"),
-            ),
-            "a lower balance is more risk; having no account says nothing of a balance",
-        ),
-        "savings_account_and_bonds": Demand(
-            ("... >= 1000 DM", "500 <= ... < 1000 DM", "100 <= ... < 500 DM", "... < 100 DM"),
-            "savings carry an applicant through a bad month; unknown ones are free",
-        ),
-        "present_employment_since": Demand(
-            (
-                *("... >= 7 years", "4 <= ... < 7 years", "1 <= ... < 4 years", "... < 1 year"),
-                "unemployed",
-            ),
-            "a longer employment is a steadier income",
-        ),
-        "duration_in_month": Demand(UP, "more can happen in a longer loan"),
-        "credit_amount": Demand(UP, "a larger loan is harder to repay"),
-        "installment_rate_in_percentage_of_disposable_income": Demand(
-            UP, "a larger share of the income is bound"
-        ),
-        "age_in_years": Demand(DOWN, "older applicants must not lose points for their age"),
-    },
-    "credit_data": {
-        "Seniority": Demand(DOWN, "more years in the job are a steadier income"),
-        "Records": Demand(("no", "yes"), "a record of earlier defaults is no merit"),
-        "Income": Demand(DOWN, "more income repays more"),
-        "Assets": Demand(DOWN, "assets can be sold or pledged"),
-        "Debt": Demand(UP, "debts compete for the same income"),
-        "Amount": Demand(UP, "a larger loan is harder to repay"),
-        "Time": Demand(UP, "more can happen in a longer loan"),
-    },
-    "lending_club": {
-        "sub_grade": Demand(
-            tuple(f"{letter}{number}" for letter in "ABCDEFG" for number in range(1, 6)),
-            "the grades of the lender are in this order",
-        ),
-        "term": Demand(("term_36", "term_60"), "more can happen in a longer loan"),
-        "int_rate": Demand(UP, "the rate is the lender's price of risk"),
-        "annual_inc": Demand(DOWN, "more income repays more"),
-        "delinq_2yrs": Demand(UP, "late payments are no merit"),
-        "inq_last_6mths": Demand(UP, "applicants in need ask many lenders"),
-        "revol_util": Demand(UP, "credit lines close to their limits leave no reserve"),
-        "all_util": Demand(UP, "credit lines close to their limits leave no reserve"),
-    },
-    "give_me_some_credit": {
-        "RevolvingUtilizationOfUnsecuredLines": Demand(
-            UP, "credit lines close to their limits leave no reserve"
-        ),
-        "NumberOfTime30-59DaysPastDueNotWorse": Demand(UP, "late payments are no merit"),
-        "NumberOfTime60-89DaysPastDueNotWorse": Demand(UP, "late payments are no merit"),
-        "NumberOfTimes90DaysLate": Demand(UP, "late payments are no merit"),
-        "MonthlyIncome": Demand(DOWN, "more income repays more"),
-        "age": Demand(DOWN, "older applicants must not lose points for their age"),
-        "NumberOfDependents": Demand(UP, "more people live on the same income"),
-    },
-    "default_credit": {
-        "LIMIT_BAL": Demand(DOWN, "the bank gave its larger limits to safer customers"),
-        "PAY_0": Demand(UP, "more months of delay are more risk"),
-        "PAY_2": Demand(UP, "more months of delay are more risk"),
-        "PAY_3": Demand(UP, "more months of delay are more risk"),
-        "PAY_AMT1": Demand(DOWN, "whoever pays more back owes less"),
-        "PAY_AMT2": Demand(DOWN, "whoever pays more back owes less"),
-    },
-}
+DEMANDS = _demands()
 
 
 def monotone(name: str) -> dict[str, Any]:
@@ -343,7 +286,7 @@ def lines(rows: list[Row]) -> list[str]:
     results = Results(rows)
     if not results.names:
         return [*title, "", "Nothing was measured yet."]
-    return [*title, *_prices(results), *_values(results), *_violations(results), *_demands()]
+    return [*title, *_prices(results), *_values(results), *_violations(results), *_directions()]
 
 
 def _prices(results: Results) -> list[str]:
@@ -378,7 +321,7 @@ def _violations(results: Results) -> list[str]:
     return table(" | ".join(("table", "directions", *METHODS)), cells, title)
 
 
-def _demands() -> list[str]:
+def _directions() -> list[str]:
     cells = (
         (name, column, direction if isinstance(direction, str) else _order(direction), reason)
         for name, demands in DEMANDS.items()

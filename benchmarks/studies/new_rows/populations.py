@@ -5,9 +5,8 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-from pyarrow import parquet
 
-from benchmarks.harness.data import folder, load
+from benchmarks.harness.data import TABLES, load, load_table
 from directrix._typing import AnyArray, FloatArray
 
 #: Sets as they are; of the two tables, numbers with missing values filled, and text one-hot.
@@ -21,11 +20,7 @@ _MOST_LEVELS = 12
 @cache
 def population(name: str) -> tuple[FloatArray, AnyArray]:
     """Return the rows of a population and which of them are positive."""
-    if name == "give_me_some_credit":
-        return _table(name, "SeriousDlqin2yrs", 1, ())
-    if name == "census_income":
-        return _table(name, "income", "50000+.", _CENSUS_TEXT)
-    return load(name)
+    return _table(name) if name in TABLES else load(name)
 
 
 def draw(name: str, n_rows: int, seed: int) -> tuple[FloatArray, AnyArray, FloatArray, AnyArray]:
@@ -36,12 +31,9 @@ def draw(name: str, n_rows: int, seed: int) -> tuple[FloatArray, AnyArray, Float
     return X[seen], y[seen], X[new], y[new]
 
 
-def _table(
-    name: str, target: str, positive: object, texts: tuple[str, ...]
-) -> tuple[FloatArray, AnyArray]:
+def _table(name: str) -> tuple[FloatArray, AnyArray]:
     """Return a table as numbers: medians for missing ones with an indicator, levels one-hot."""
-    table = parquet.read_table(folder().parent / "tables" / f"{name}.parquet").to_pandas()
-    labels = table.pop(target)
+    table, y = load_table(name)
     columns = []
     for column in table.columns:
         values = table[column]
@@ -50,7 +42,7 @@ def _table(
             columns.append(values.fillna(values.median()).to_numpy(np.float64))
             if missing.any():
                 columns.append(missing.astype(np.float64))
-        elif column in texts:
+        elif column in _CENSUS_TEXT:
             levels = values.astype(str).value_counts().index[:_MOST_LEVELS]
             columns += [(values.astype(str) == level).to_numpy(np.float64) for level in levels]
-    return np.column_stack(columns), (labels == positive).to_numpy()
+    return np.column_stack(columns), y

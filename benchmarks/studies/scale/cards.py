@@ -10,8 +10,6 @@ FOLDER`` writes the rows into a folder and measures what ``cards.csv`` does not 
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,7 +22,7 @@ from sklearn.metrics import roc_auc_score
 from benchmarks.harness.data import table_folder
 from benchmarks.harness.markdown import table
 from benchmarks.harness.record import Record, Row, commit
-from benchmarks.harness.runner import Part, Study, run_module
+from benchmarks.harness.runner import Part, Study, isolated
 from benchmarks.studies.scale.file_fit import Fit, measured_fit, on_spark, scan
 from directrix import ScorecardClassifier
 from directrix.metrics import RecallAtFPR
@@ -168,8 +166,7 @@ FOLDER: list[Path] = []
 
 def measure(code: str, task: str, rows: int, per_file: int = PER_FILE) -> list[tuple[object, ...]]:
     """Run a task in a process of its own."""
-    arguments = (task, FOLDER[0], rows // per_file)
-    result = run_module("benchmarks.studies.scale.cards", "--one", *arguments)
+    result = isolated(one, task, FOLDER[0], rows // per_file)
     quality = [f"{result[name]:.4f}" if name in result else "" for name in ("AUC", "recall")]
     cost = (f"{result['megabytes']:.0f}", f"{result['read']:.2f}")
     spent = f"{1e6 * result['cpu'] / rows:.2f}"
@@ -213,7 +210,4 @@ STUDY = Study(
 )
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--one"]:
-        print(json.dumps(one(sys.argv[2], sys.argv[3], int(sys.argv[4]))))
-    else:
-        STUDY.main(__doc__)
+    STUDY.main(__doc__)

@@ -17,8 +17,14 @@ from pathlib import Path
 
 from benchmarks.harness.markdown import holds, table
 from benchmarks.harness.record import Record, Row, commit, select
-from benchmarks.harness.runner import Part, Study, run_module
-from benchmarks.studies.scale.survey_job import COLUMNS, FOLDS, ROWS, running_cluster
+from benchmarks.harness.runner import Part, Study, isolated
+from benchmarks.studies.scale.survey_job import (
+    COLUMNS,
+    FOLDS,
+    ROWS,
+    measured_survey,
+    running_cluster,
+)
 
 MEASURED = (
     *("partitions", "rows", "sampled", "seconds", "python MB", "JVM MB", "both MB"),
@@ -38,9 +44,8 @@ def measure(
 ) -> list[tuple[object, ...]]:
     """Make a run in a process and on a cluster of its own."""
     with tempfile.TemporaryDirectory() as scratch, running_cluster(Path(scratch)) as url:
-        arguments = [url, partitions or PARTITIONS[run], scratch, "--rows", rows]
-        arguments += ["--disturb"] if run == DISTURBED else []
-        result = run_module("benchmarks.studies.scale.survey_job", *arguments)
+        number = partitions or PARTITIONS[run]
+        result = isolated(measured_survey, url, number, scratch, rows, run == DISTURBED)
     return [(code, run, *(result[name] for name in MEASURED))]
 
 

@@ -11,8 +11,6 @@ Every run is a process of its own. ``python -m benchmarks.studies.scale.partials
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -23,7 +21,7 @@ import numpy as np
 
 from benchmarks.harness.markdown import holds, table
 from benchmarks.harness.record import Record, Row, commit, mean_of, select
-from benchmarks.harness.runner import Part, Study, peak_megabytes, run_module
+from benchmarks.harness.runner import Part, Study, isolated, peak_megabytes
 from directrix.designs.sources import NumberSource
 from directrix.engines import HashFolds
 from directrix.engines.column_roles import (
@@ -120,7 +118,7 @@ def one(task: str, count: int, rows: int) -> dict[str, object]:
 
 def measure(code: str, task: str, count: int, rows: int = ROWS) -> list[tuple[object, ...]]:
     """Add parts in a process of its own."""
-    result = run_module("benchmarks.studies.scale.partials", "--one", task, count, rows)
+    result = isolated(one, task, count, rows)
     return [(code, task, count, *(result[name] for name in MEASURED))]
 
 
@@ -162,7 +160,4 @@ STUDY = Study(
 )
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--one"]:
-        print(json.dumps(one(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))))
-    else:
-        STUDY.main(__doc__)
+    STUDY.main(__doc__)

@@ -1,14 +1,8 @@
-"""One survey on Spark, as the first pass of `DirectClassifier.fit_source` makes it, measured.
-
-``python -m benchmarks.studies.scale.survey_job MASTER PARTITIONS FOLDER`` prints one line of JSON;
-``--disturb`` turns speculative execution on, delays a task, and kills an executor in mid-tree.
-"""
+"""One survey on Spark, as the first pass of `DirectClassifier.fit_source` makes it, measured."""
 
 from __future__ import annotations
 
-import argparse
 import hashlib
-import json
 import os
 import signal
 import socket
@@ -236,35 +230,35 @@ def failed(session: Any) -> int:
     return sum(stage.numFailedTasks for stage in stages if stage is not None)
 
 
-def main() -> None:
-    """Run the survey and print what it took."""
+def measured_survey(
+    master: str,
+    partitions: int,
+    folder: str,
+    rows: int,
+    disturbed: bool,  # noqa: FBT001 - by way of JSON
+) -> dict[str, Any]:
+    """Run the survey, and return what it took.
+
+    A disturbed one has speculative execution, a late task, and an executor killed in mid-tree.
+    """
     from pyspark.sql import SparkSession  # noqa: PLC0415 - optional
 
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("master")
-    parser.add_argument("partitions", type=int)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--rows", type=int, default=ROWS)
-    parser.add_argument("--disturb", action="store_true")
-    args = parser.parse_args()
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    settings = SETTINGS | (SPECULATION if args.disturb else {})
-    session = SparkSession.builder.master(args.master).config(map=settings).getOrCreate()
+    settings = SETTINGS | (SPECULATION if disturbed else {})
+    session = SparkSession.builder.master(master).config(map=settings).getOrCreate()
     session.sparkContext.setLogLevel("OFF")
-    executioner = Executioner(session, args.folder)
-    if args.disturb:
+    executioner = Executioner(session, Path(folder))
+    if disturbed:
         executioner.start()
     start = time.monotonic()
-    surveyed = survey(
-        frame(session, args.partitions, args.rows), args.partitions, late=args.disturb
-    )
+    surveyed = survey(frame(session, partitions, rows), partitions, late=disturbed)
     seconds = time.monotonic() - start
     jvm = session.sparkContext._jvm.java.lang.ProcessHandle.current().pid()  # noqa: SLF001
     python_peak, jvm_peak = peak_megabytes(), peak_megabytes(jvm)
     largest, live = heap(session)
     assert surveyed.sample is not None
     result = {
-        "partitions": args.partitions,
+        "partitions": partitions,
         "rows": surveyed.fingerprint.rows,
         "sampled": len(surveyed.sample.y),
         "seconds": round(seconds),
@@ -278,9 +272,5 @@ def main() -> None:
         "executor killed after": executioner.killed_after,
         "digest": digest(surveyed),
     }
-    print(json.dumps(result))
     session.stop()
-
-
-if __name__ == "__main__":
-    main()
+    return result

@@ -111,7 +111,7 @@ def describe_model(model: Any) -> str:
 def _card_table(card: Card) -> str:
     """Return a line for each column of a card: its bins and its points."""
     table = [
-        [bins.name, f"{bins.n_cells}", f"{points.min():.3g}", f"{points.max():.3g}"]
+        [bins.name, f"{bins.n_cells}", f"{points.min() + 0.0:.3g}", f"{points.max() + 0.0:.3g}"]
         for bins, points in zip(card.bins, card.columns, strict=True)
     ]
     for cross in card.crosses:

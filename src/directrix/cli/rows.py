@@ -116,11 +116,15 @@ class RowFiles:
             if missing:
                 raise ColumnNotFoundError(missing[0], names)
             excluded = {target, weight, *dropped}
-            chosen = [name for name in names if name not in excluded]
+            chosen = without_index([name for name in names if name not in excluded])
         elif dropped:
             chosen = [name for name in chosen or () if name not in dropped]
         columns = None if chosen is None else tuple(chosen)
         return cls(paths, target, columns, weight, positive, libsvm, n_features, spark)
+
+    def of_columns(self, *names: str) -> RowFiles:
+        """Return the files with these features only."""
+        return replace(self, features=names)
 
     def for_model(self, model: Any) -> RowFiles:
         """Return files from which the features of a model are read, in the model's order."""
@@ -149,13 +153,9 @@ class RowFiles:
 
     def _features_without_index(self, names: Sequence[str]) -> list[str] | None:
         """Return all features if the index of pandas is among the columns; otherwise None."""
-        index = [name for name in names if _PANDAS_INDEX.fullmatch(name)]
-        roles = {self.target, self.weight}
-        unused = [name for name in index if name not in roles]
-        if not unused:
-            return None
-        warnings.warn(PandasIndexWarning(unused), stacklevel=find_stacklevel())
-        return [name for name in names if name not in roles and name not in unused]
+        features = [name for name in names if name not in {self.target, self.weight}]
+        kept = without_index(features)
+        return None if len(kept) == len(features) else kept
 
     def read(
         self,
@@ -299,6 +299,17 @@ def _feature_matrix(rows: Any) -> Any:
     return rows.block(0, rows.shape[0])
 
 
+def labels_to_fit(files: RowFiles, y: AnyArray) -> tuple[AnyArray, Any]:
+    """Return the labels to fit a model to, and the positive one if it was named and is of two.
+
+    The model then keeps both labels, so that other commands know them in other rows.
+    """
+    labels = files.labels(y)
+    if files.positive is None or files.libsvm or len(np.unique(y)) != 2:
+        return labels, None
+    return y, matching_label(files.positive, np.unique(y))
+
+
 def equals_label(y: AnyArray, text: str) -> AnyArray:
     """Return which labels equal the one that is written as a text."""
     labels = np.unique(y)
@@ -335,6 +346,14 @@ def require_finite(X: Any, names: Sequence[str] | None) -> None:
 def _is_libsvm(path: str) -> bool:
     name = Path(path)
     return (name.with_suffix("") if name.suffix in _COMPRESSED else name).suffix in _LIBSVM
+
+
+def without_index(names: Sequence[str]) -> list[str]:
+    """Return names without those of an index that pandas has written, and warn if there are any."""
+    index = [name for name in names if _PANDAS_INDEX.fullmatch(name)]
+    if index:
+        warnings.warn(PandasIndexWarning(index), stacklevel=find_stacklevel())
+    return [name for name in names if name not in index]
 
 
 def _column_names(paths: str | list[str]) -> list[str]:

@@ -30,7 +30,7 @@ from directrix.frontier.compare import OneStandardError
 from directrix.metrics import AUC
 from directrix.models.card import Card
 from directrix.models.report import CardSize, Gap
-from directrix.moments.score_histogram import LineHistograms
+from directrix.moments.score_histogram import side_by_side
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from directrix.frontier.choice_validation import Rule
     from directrix.metrics.base import Metric
     from directrix.models.card import Scale
+    from directrix.moments.score_histogram import ScoreHistogram
     from directrix.tables.bins import Bins
 
     #: From the cards of all rows (None) and without each fold, and sizes, to cards of each size.
@@ -113,7 +114,7 @@ class SourceSizes:
         counted = fit.selection(selection.features, selection.label, np.array(selection.factors))
         counted.count([self._group(of_size)])
         before, after = selection.by_fold, counted.by_fold
-        by_fold = [LineHistograms.side_by_side(both) for both in zip(before, after, strict=True)]
+        by_fold = [side_by_side(both) for both in zip(before, after, strict=True)]
         held_out = tuple(by_fold[: fit.n_folds])
         k = len(selection.candidates)
         behind = self._behind(fit.metric, held_out, chosen.number)
@@ -163,7 +164,7 @@ class SourceSizes:
         candidates = [_SizeCandidate(line, [line] * n_folds) for line in lines]
         return CandidateGroup(candidates, codings)
 
-    def _behind(self, metric: Metric, folds: tuple[LineHistograms, ...], chosen: int) -> FloatArray:
+    def _behind(self, metric: Metric, folds: tuple[ScoreHistogram, ...], chosen: int) -> FloatArray:
         """Return by how much sizes are worse than the full card, of shape (sizes, folds)."""
         factors, n_candidates = self.selection.factors, len(self.selection.candidates)
         values = np.array([best_values_of(metric, (fold,), factors) for fold in folds])
@@ -184,7 +185,7 @@ class SourceSizes:
     def _complexities(self) -> list[float]:
         return [candidate.complexity for candidate in self.selection.candidates]
 
-    def _choice(self, folds: tuple[LineHistograms, ...], rule: SelectionRule) -> HistogramChoice:
+    def _choice(self, folds: tuple[ScoreHistogram, ...], rule: SelectionRule) -> HistogramChoice:
         """Choose by a rule among the candidates and the sizes, and set the threshold."""
         fit, selection = self.fit, self.selection
         return select_from_histograms(
@@ -194,7 +195,7 @@ class SourceSizes:
     def _fitted(
         self,
         card: Card,
-        apart: LineHistograms,
+        apart: ScoreHistogram,
         best: HistogramChoice,
         full: Fitted,
         size: CardSize,

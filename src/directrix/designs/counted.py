@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
     from directrix.metrics.base import Metric
     from directrix.models.card import Scale
-    from directrix.moments.score_histogram import LineHistograms
+    from directrix.moments.score_histogram import ScoreHistogram
     from directrix.risks.base import Risk
     from directrix.tables import BinCounts
     from directrix.tables.coding.card_coding import Direction
@@ -313,7 +313,7 @@ def _require_both_classes(counts: BinCounts, label: Any, n_folds: int) -> None:
     require_all_folds(fold, positive > 0, n_folds)
 
 
-def require_counts_of(counts: BinCounts, label: Any, histograms: Sequence[LineHistograms]) -> None:
+def require_counts_of(counts: BinCounts, label: Any, histograms: Sequence[ScoreHistogram]) -> None:
     """Raise ValueError if rows are not those that were counted, or have other folds.
 
     ``histograms`` are the held-out scores of the rows, fold by fold.

@@ -181,8 +181,8 @@ class RoundingSearch:
         """
         above = np.concatenate([np.zeros((*counts.shape[:2], 1)), np.cumsum(counts, axis=-1)], -1)
         curves = CurveStack(above[:, 0], above[:, 1])
-        values = self.metric.best_of_each(curves)[0]
-        areas = AUC().best_of_each(curves)[0]
+        values = self.metric.best_values(curves)
+        areas = AUC().best_values(curves)
         return np.asarray(areas + (values if self.metric.greater_is_better else -values))
 
     def _allowed_steps(self, column: int, points: FloatArray, groups: list[IntArray]) -> AnyArray:

@@ -153,7 +153,8 @@ class NetBenefitDisplay:
             self.none_ = self.ax_.axhline(0.0, linestyle=":", label="act on none", **thin)
         if self.cutoff is not None and curve.thresholds[0] <= self.cutoff <= curve.thresholds[-1]:
             at = float(np.interp(self.cutoff, curve.thresholds, curve.values))
-            style.mark(self.ax_, self.cutoff, at, label="risk at the cutoff of the model")
+            label = "risk at the cutoff" if first else "_"  # in the legend once
+            style.mark(self.ax_, self.cutoff, at, label=label)
         low, high = _frame(curve)
         before = (0.0, 0.0) if first else self.ax_.get_ylim()
         self.ax_.set_ylim(min(low, before[0]), max(high, before[1]))

@@ -53,16 +53,17 @@ code { font: .9em/1.4 ui-monospace, "DejaVu Sans Mono", Menlo, monospace; overfl
 @page { size: A4; margin: 17mm 15mm 18mm;
   @bottom-right { content: counter(page) " / " counter(pages); font-size: 8pt; color: #57606a; } }
 @media print {
-  body { margin: 0; padding: 0; max-width: none; font-size: 10pt; }
+  body { margin: 0; padding: 0; max-width: none; font: 10pt/1.4 system-ui, sans-serif; }
   h1 { font-size: 18pt; }
   h2 { font-size: 12.5pt; margin-top: 1.5rem; break-after: avoid; }
-  h2 + p { break-after: avoid; }
+  h2 + p, p.before { break-after: avoid; }
+  .wide + p.note { break-before: avoid; }
   p, li { orphans: 3; widows: 3; max-width: none; }
   img, tr, .cards, .kept { break-inside: avoid; }
   img { max-height: 85mm; width: auto; }
   thead { display: table-header-group; }
   .wide { overflow: visible; }
-  .wide svg { width: 56mm; height: auto; }
+  .wide svg { width: 42mm; height: auto; }
 }
 """
 #: Rows of a table that is printed on one page.
@@ -87,8 +88,9 @@ class Page:
         self._parts.append(f"<h2>{escape(text)}</h2>")
 
     def paragraph(self, text: str, *, note: bool = False) -> None:
-        """Add a paragraph; a note is smaller."""
-        attribute = ' class="note"' if note else ""
+        """Add a paragraph; a note is smaller, and one with a colon stays with what is below it."""
+        before = ' class="before"' if text.endswith(":") else ""
+        attribute = ' class="note"' if note else before
         self._parts.append(f"<p{attribute}>{escape(text)}</p>")
 
     def alert(self, text: str) -> None:

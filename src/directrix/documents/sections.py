@@ -239,7 +239,7 @@ def _bands(page: Page, data: DocumentData) -> None:
         "between both, the nearer to what was observed the more rows there are."
     )
     bands = data.card.bands()
-    page.fragment(bands.to_html())
+    page.fragment(bands.to_html(), kept=True)
     lost = [band for band in bands if not band.low <= band.predicted <= band.high]
     if lost:
         names = ", ".join(band.points for band in lost)
@@ -378,7 +378,7 @@ def _scoring_code(page: Page, data: DocumentData) -> None:
     content = f"{to_sql(data.classifier, dialect=data.dialect)}\n".encode()
     page.paragraph(
         f"The SQL that scores rows ({data.dialect}, {len(content):,} bytes) has the SHA-256 "
-        "checksum"
+        "checksum:"
     )
     page.code(sha256(content).hexdigest())
     page.paragraph(
@@ -448,9 +448,13 @@ def _net_benefit(page: Page, data: DocumentData) -> None:
         page.paragraph("At no threshold is the card better than acting on all rows or on none.")
     else:
         low, high = curve.useful
-        page.paragraph(
-            f"The card is better than both from a risk of {_per_cent(low)} to {_per_cent(high)}."
-        )
+        text = f"The curve is above both from a risk of {_per_cent(low)} to {_per_cent(high)}"
+        if curve.surely_useful is None:
+            text += "; its interval reaches the better of both everywhere."
+        else:
+            ends = map(_per_cent, curve.surely_useful)
+            text += f", and its whole interval is from {' to '.join(ends)}."
+        page.paragraph(text)
     shown = np.array([0.05, 0.1, 0.2, 0.3, 0.5]) if cutoff is None else _around(cutoff)
     at = net_benefit(risks, shown)
     page.table(

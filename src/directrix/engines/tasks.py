@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from directrix.engines.column_roles import Block, ClassTotals, ColumnRoles, Grouped, Partition
-from directrix.moments.score_histogram import LineHistograms
+from directrix.moments.score_histogram import (
+    ScoreHistogram,
+    empty_histogram,
+    histogram_of_lines,
+    histogram_of_scores,
+)
 from directrix.rows import labels
 from directrix.rows.keys import LARGEST_HASH, RowSample, key_hash, mix_bits
 from directrix.rows.labels import checked_weight
@@ -335,13 +340,13 @@ class FoldModels:
 
     def histograms(
         self, X: AnyArray, positive: AnyArray, weight: FloatArray | None
-    ) -> LineHistograms:
+    ) -> ScoreHistogram:
         """Return the histograms of the scores of rows."""
         if self.coding is None:
-            return LineHistograms.of(X, positive, self.lines, weight)
+            return histogram_of_lines(X, positive, self.lines, weight)
         lines = self.lines.astype(np.float32)  # bins of scores are wider than its rounding
         scores = self.coding.rows(X) @ lines[:, :-1].T + lines[:, -1]
-        return LineHistograms.of_scores(scores.T, positive, weight)
+        return histogram_of_scores(scores.T, positive, weight)
 
 
 class ModelSlopes(NamedTuple):
@@ -375,7 +380,7 @@ class PassSums:
     """
 
     fingerprint: Fingerprint
-    histograms: tuple[LineHistograms, ...] = ()
+    histograms: tuple[ScoreHistogram, ...] = ()
     gradients: tuple[FloatArray, ...] = ()
     cells: tuple[FloatArray, ...] = ()
     counts: BinCounts | None = None
@@ -408,7 +413,7 @@ class Score:
 
     def __call__(self, plan: ColumnRoles, partition: Partition) -> PassSums:
         """Return histograms, gradients and counts of the rows of a partition."""
-        histograms = [LineHistograms.empty(len(model.lines)) for model in self.models]
+        histograms = [empty_histogram(len(model.lines)) for model in self.models]
         gradients = [np.zeros(slope.losses.coefs.shape) for slope in self.slopes]
         by_cell = [np.zeros((2, size)) for size in (self.features.n_cells if self.models else ())]
         fingerprint, counts = Fingerprint(), None
@@ -433,7 +438,7 @@ class Score:
 
     def _histograms(
         self, X: AnyArray, positive: AnyArray, weight: FloatArray | None, fold: AnyArray
-    ) -> Iterator[tuple[int, LineHistograms]]:
+    ) -> Iterator[tuple[int, ScoreHistogram]]:
         """Yield numbers of models, and the histograms of the rows of their fold."""
         if not self.models:
             return

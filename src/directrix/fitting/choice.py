@@ -12,11 +12,11 @@ from scipy.special import ndtr, ndtri
 
 from directrix.exceptions import FewRowsWarning, find_stacklevel
 from directrix.frontier.choice_validation import (
+    JudgedWithoutPart,
     PartCurves,
     most_promising,
     optimism_of_ranking,
     optimism_of_rates,
-    repeat_choice,
 )
 from directrix.frontier.compare import LeastLoss, curve_maker
 from directrix.metrics import AUC
@@ -358,11 +358,15 @@ class Choice:
     def _optimism(self) -> Optimism:
         return self._optimism_of(self.rule)
 
+    @cached_property
+    def _without_part(self) -> JudgedWithoutPart:
+        """How rows without each part judge the candidates; the same whatever the rule."""
+        return JudgedWithoutPart.of(self.parts, self.criterion, self.at, self.losses - self.pooled)
+
     def _optimism_of(self, rule: Rule) -> Optimism:
         """Repeat the choice by a rule without some rows."""
         metric, parts = self.metric, self.parts
-        offset = self.losses - self.pooled
-        repeated = repeat_choice(parts, self.criterion, self.at, offset, rule)
+        repeated = self._without_part.repeat(rule)
         tpr, fpr = optimism_of_rates(parts, repeated)
         ranking = 0.0
         if not metric.uses_threshold:

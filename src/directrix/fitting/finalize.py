@@ -44,7 +44,13 @@ from directrix.models.operating_point import (
 )
 from directrix.models.segment_rates import SegmentRates
 from directrix.moments.projection import ScoreMoments, project
-from directrix.moments.score_histogram import BINS, LineHistograms, centres
+from directrix.moments.score_histogram import (
+    BINS,
+    SIDES,
+    ScoreHistogram,
+    centres,
+    histogram_of_scores,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -68,7 +74,7 @@ _PARTS = 10
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """The `LineHistograms` of one candidate, part by part, of which only filled bins are stored.
+    """The `ScoreHistogram` of one candidate, part by part, of which only filled bins are stored.
 
     So few rows take little memory, and many no more than their bins. Scores are held out, and
     favour the positive class.
@@ -104,7 +110,7 @@ class HeldOut:
                 part[side] = np.arange(np.count_nonzero(side)) % _PARTS
         in_parts = (np.flatnonzero(part == number) for number in range(int(part.max()) + 1))
         folds = [
-            LineHistograms.of_scores(scores[None, own], rows.positive[own], rows.weight[own])
+            histogram_of_scores(scores[None, own], rows.positive[own], rows.weight[own])
             for own in in_parts
         ]
         return replace(cls.of_histograms(folds, rows=rows.name), variance=variance)
@@ -112,7 +118,7 @@ class HeldOut:
     @classmethod
     def of_histograms(
         cls,
-        folds: Sequence[LineHistograms],
+        folds: Sequence[ScoreHistogram],
         index: int = 0,
         factors: tuple[float, float] = (1.0, 1.0),
         center: float = 0.0,
@@ -155,13 +161,15 @@ class HeldOut:
         return decisions, weights, effective
 
     @property
-    def folds(self) -> tuple[LineHistograms, ...]:
+    def folds(self) -> tuple[ScoreHistogram, ...]:
         """The score histograms of the parts."""
         n_parts = len(self.totals)
         every: AnyArray = np.zeros(n_parts * 2 * BINS)
         every[self.cell] = self.weight
         counts = every.reshape(n_parts, 1, 2, BINS)
-        return tuple(map(LineHistograms, counts, self.totals, self.squares))
+        return tuple(
+            ScoreHistogram(SIDES, *part) for part in zip(counts, self.squares, strict=True)
+        )
 
 
 # ── The end of every fit: threshold, operating point and calibration of the chosen line ───────────

@@ -41,7 +41,7 @@ from directrix.fitting.training_rows import TrainingRows, factors_of, require_al
 from directrix.frontier.recipes import balance_factor
 from directrix.frontier.row_frontier import CorrectedCandidate, RowCandidate
 from directrix.models.report import DirectReport
-from directrix.moments.score_histogram import LineHistograms
+from directrix.moments.score_histogram import side_by_side
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from directrix.losses.base import Loss
     from directrix.metrics.base import Metric
     from directrix.moments import Moments
-    from directrix.moments.score_histogram import LineHistograms
+    from directrix.moments.score_histogram import ScoreHistogram
     from directrix.tables.coding.card_coding import CardCoding
 
 # ── SourcePasses: passes over rows that live elsewhere, which must find the same rows ─────────────
@@ -135,7 +135,7 @@ class SourcePasses:
 
     def histograms(
         self, fold_lines: Sequence[FloatArray], positive: Any
-    ) -> tuple[LineHistograms, ...]:
+    ) -> tuple[ScoreHistogram, ...]:
         """Return the held-out scores of lines of numbers, fold by fold.
 
         ``fold_lines`` has for each fold the lines made without it, of shape (k, d + 1).
@@ -365,7 +365,7 @@ class HistogramSelection:
     skipped: Sequence[str] = ()
     #: Groups whose held-out scores are counted, and their histograms by fold.
     groups: list[CandidateGroup] = field(default_factory=list)
-    histograms: list[list[LineHistograms]] = field(default_factory=list)
+    histograms: list[list[ScoreHistogram]] = field(default_factory=list)
     #: For each column the weight of the negatives and of the positives in its cells.
     cells: tuple[FloatArray, ...] = ()
 
@@ -408,11 +408,9 @@ class HistogramSelection:
         return [group.codings[-1] for group in self.groups for _ in group.candidates][index]
 
     @property
-    def by_fold(self) -> list[LineHistograms]:
+    def by_fold(self) -> list[ScoreHistogram]:
         """The histograms of all candidates, fold by fold."""
-        return [
-            LineHistograms.side_by_side(of_fold) for of_fold in zip(*self.histograms, strict=True)
-        ]
+        return [side_by_side(of_fold) for of_fold in zip(*self.histograms, strict=True)]
 
     def choose(self) -> HistogramChoice:
         """Return the candidate that is best on held-out rows."""

@@ -24,7 +24,7 @@ from directrix.models.operating_point import (
 )
 from directrix.moments import Moments
 from directrix.moments.projection import ScoreMoments, project
-from directrix.moments.score_histogram import LineHistograms, centres, edges
+from directrix.moments.score_histogram import ScoreHistogram, centres, edges
 from directrix.rows.sums import tree_sum
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class HistogramChoice:
 
 def select_from_histograms(
     metric: Metric,
-    folds: tuple[LineHistograms, ...],
+    folds: tuple[ScoreHistogram, ...],
     factors: tuple[float, float],
     trials: Trials | None = None,
     complexities: Sequence[float] | None = None,
@@ -133,7 +133,7 @@ def select_from_histograms(
 
 def compare_histograms(
     metric: Metric,
-    folds: tuple[LineHistograms, ...],
+    folds: tuple[ScoreHistogram, ...],
     factors: tuple[float, float],
     complexities: Sequence[float] | None = None,
 ) -> Comparison:
@@ -155,7 +155,7 @@ def compare_histograms(
     return compare_values(criterion, values, complexities)
 
 
-def _sizes(histogram: LineHistograms) -> EffectiveCounts:
+def _sizes(histogram: ScoreHistogram) -> EffectiveCounts:
     """Return the effective rows of each class."""
     n_neg, n_pos = histogram.weight**2 / histogram.weight_sq
     return EffectiveCounts(float(n_pos), float(n_neg))
@@ -173,7 +173,7 @@ def _with_sizes(comparison: Comparison, rule: Any) -> Comparison:
 
 
 def best_values_of(
-    metric: Metric, folds: tuple[LineHistograms, ...], factors: tuple[float, float]
+    metric: Metric, folds: tuple[ScoreHistogram, ...], factors: tuple[float, float]
 ) -> FloatArray:
     """Return the metric of each candidate at its best threshold; see `select_from_histograms`."""
     counts = tree_sum(folds).counts
@@ -196,7 +196,7 @@ def _calibrated(counts: FloatArray, threshold: float, at_threshold: float | None
 
 
 def guaranteed_threshold(
-    metric: Metric, guarantee: Guarantee, apart: LineHistograms, chosen: HistogramChoice
+    metric: Metric, guarantee: Guarantee, apart: ScoreHistogram, chosen: HistogramChoice
 ) -> tuple[float, Assessment]:
     """Return the threshold at which the histogram of rows set apart keeps the limits.
 

@@ -90,10 +90,16 @@ class PartCurves:
         """Weight of all rows."""
         return float(self.above[0, :, 0, :, -1].sum())
 
-    def without_part(self) -> CurveStack:
-        """Return, for each part, the curves of the other rows, scaled to the weight of all."""
-        whole = self.above.sum(axis=1, keepdims=True)
-        others = whole - self.above
+    def without_part(self, candidate: IntArray | None = None) -> CurveStack:
+        """Return, for each part, the curves of the other rows, scaled to the weight of all.
+
+        They are those of one candidate of each part, if it is given, else of all candidates.
+        """
+        whole, above = self.above.sum(axis=1, keepdims=True), self.above
+        if candidate is not None:
+            whole = _of_candidate(np.broadcast_to(whole, above.shape), candidate)
+            above = _of_candidate(above, candidate)
+        others = whole - above
         # If a part holds all rows of a class, nothing can be chosen without it: it stays in.
         lacking = (others[..., -1] <= 0).any(axis=-1)[..., None, None]
         others = np.where(lacking, whole, others)
@@ -112,9 +118,50 @@ class PartCurves:
             negatives, positives = (np.append(0.0, above) for above in (negatives, positives))
         return Curve(np.arange(len(positives) - 1, 0.0, -1.0), positives, negatives)
 
-    def of_part(self) -> CurveStack:
-        """Return the curves of the rows of each part."""
-        return CurveStack(self.above[..., 1, :], self.above[..., 0, :])
+    def of_part(self, candidate: IntArray) -> CurveStack:
+        """Return the curves of the rows of each part, of one candidate of each."""
+        above = _of_candidate(self.above, candidate)
+        return CurveStack(above[..., 1, :], above[..., 0, :])
+
+
+def _of_candidate(above: FloatArray, candidate: IntArray) -> FloatArray:
+    """Return the part of an array of shape (splits, parts, k, 2, m) that is of one candidate."""
+    return np.take_along_axis(above, candidate[..., None, None, None], axis=2)
+
+
+class JudgedWithoutPart(NamedTuple):
+    """How rows without each part judge every candidate; arrays of shape (splits, parts, k).
+
+    ``losses`` decide; ``threshold_index`` is the threshold that these rows would set.
+    """
+
+    losses: FloatArray
+    threshold_index: IntArray
+
+    @classmethod
+    def of(
+        cls,
+        curves: PartCurves,
+        criterion: ExactMetric,
+        threshold_metric: Metric,
+        loss_offset: FloatArray | float = 0.0,
+    ) -> JudgedWithoutPart:
+        """Judge all candidates without each part.
+
+        `criterion` compares the candidates; `threshold_metric` sets the threshold: its metric, or
+        the same with a stricter limit. `loss_offset` is added to the loss of each candidate: by how
+        much the loss that decided, which includes the mean over folds, exceeded the loss on all
+        rows together.
+        """
+        others = curves.without_part()
+        thresholds = threshold_metric.best_of_each(others)[1]
+        return cls(criterion.joined(*criterion.terms(others)) + loss_offset, thresholds)
+
+    def repeat(self, rule: Rule) -> RepeatedChoice:
+        """Choose candidate and threshold again without each part."""
+        candidate = np.apply_along_axis(rule, -1, self.losses).astype(np.int64)
+        index = np.take_along_axis(self.threshold_index, candidate[..., None], -1)[..., 0]
+        return RepeatedChoice(candidate, index)
 
 
 class RepeatedChoice(NamedTuple):
@@ -124,33 +171,11 @@ class RepeatedChoice(NamedTuple):
     threshold_index: IntArray
 
 
-def repeat_choice(
-    curves: PartCurves,
-    criterion: ExactMetric,
-    threshold_metric: Metric,
-    loss_offset: FloatArray,
-    rule: Rule,
-) -> RepeatedChoice:
-    """Choose candidate and threshold again without each part.
-
-    `criterion` compares the candidates; `threshold_metric` sets the threshold: its metric, or the
-    same with a stricter limit. `loss_offset` is added to the loss of each candidate on the rows
-    that are left: by how much the loss that decided, which includes the mean over folds, exceeded
-    the loss on all rows together.
-    """
-    others = curves.without_part()
-    thresholds = threshold_metric.best_of_each(others)[1]
-    losses = criterion.joined(*criterion.terms(others)) + loss_offset
-    candidate = np.apply_along_axis(rule, -1, losses).astype(np.int64)
-    index = np.take_along_axis(thresholds, candidate[..., None], -1)[..., 0]
-    return RepeatedChoice(candidate, index)
-
-
 def held_out_rates(curves: PartCurves, choice: RepeatedChoice) -> HeldOutRates:
     """Return the rates of all rows, each predicted by the choice made without its part."""
-    candidate, index = choice.candidate[..., None, None, None], choice.threshold_index
-    chosen = np.take_along_axis(curves.above, candidate, axis=2)[:, :, 0]
-    above = np.take_along_axis(chosen, index[..., None, None], axis=-1)[..., 0].sum(axis=(0, 1))
+    index = choice.threshold_index[..., None, None]
+    chosen = _of_candidate(curves.above, choice.candidate)[:, :, 0]
+    above = np.take_along_axis(chosen, index, axis=-1)[..., 0].sum(axis=(0, 1))
     total = chosen[..., -1].sum(axis=(0, 1))
     return HeldOutRates(float(above[1] / total[1]), float(above[0] / total[0]))
 
@@ -160,15 +185,11 @@ def optimism_of_rates(curves: PartCurves, choice: RepeatedChoice) -> HeldOutRate
 
     Each choice is judged twice: on the rows that made it, and on the part that was left out.
     """
-    candidate, index = choice.candidate[..., None], choice.threshold_index[..., None]
-    others, part = curves.without_part(), curves.of_part()
+    index = choice.threshold_index[..., None, None]
+    others, part = curves.without_part(choice.candidate), curves.of_part(choice.candidate)
     seen = []
-    for rates, rows in (
-        (others.tpr, part.positives[..., 0, 0]),
-        (others.fpr, part.negatives[..., 0, 0]),
-    ):
-        chosen = np.take_along_axis(rates, candidate[..., None], axis=2)[:, :, 0]
-        at_threshold = np.take_along_axis(chosen, index, axis=-1)[..., 0]
+    for rates, rows in ((others.tpr, part.positives), (others.fpr, part.negatives)):
+        at_threshold = np.take_along_axis(rates, index, axis=-1)
         seen.append(float((at_threshold * rows).sum() / rows.sum()))
     unseen = held_out_rates(curves, choice)
     return HeldOutRates(seen[0] - unseen.tpr, seen[1] - unseen.fpr)
@@ -182,16 +203,17 @@ def optimism_of_ranking(
     On each part, the candidate chosen on all rows is compared with the one chosen without the part;
     both rank the same rows, so how difficult these are cancels out.
     """
-    parts = curves.of_part()
-    n_pairs = (parts.positives * parts.negatives)[..., 0, 0]
-    # A part without one of the classes has no pairs: it has no weight, but needs a value.
-    defined = CurveStack(
-        parts.true_positives + (parts.positives == 0),
-        parts.false_positives + (parts.negatives == 0),
-    )
-    values = metric.best_of_each(defined)[0]
-    unseen = np.take_along_axis(values, choice.candidate[..., None], axis=-1)[..., 0]
-    return float((n_pairs * (values[..., candidate] - unseen)).sum() / n_pairs.sum())
+    values = []
+    for judged in (np.full_like(choice.candidate, candidate), choice.candidate):
+        parts = curves.of_part(judged)
+        n_pairs = parts.positives * parts.negatives
+        # A part without one of the classes has no pairs: it has no weight, but needs a value.
+        defined = CurveStack(
+            parts.true_positives + (parts.positives == 0),
+            parts.false_positives + (parts.negatives == 0),
+        )
+        values.append(metric.best_values(defined)[..., None])
+    return float((n_pairs * (values[0] - values[1])).sum() / n_pairs.sum())
 
 
 def most_promising(

@@ -46,7 +46,7 @@ class ExactMetric:
     def terms(self, curve: Curve, parts: int = 1) -> tuple[Any, Any]:  # noqa: ARG002
         """Return the metric of a curve, or of each in a stack, twice: less is better."""
         value: Any = (
-            self.metric.best_of_each(curve)[0]
+            self.metric.best_values(curve)
             if isinstance(curve, CurveStack)
             else self.metric.best_value(curve)
         )

@@ -36,6 +36,11 @@ from directrix.metrics.table import resolve
 _FOLDS = 5
 
 
+def _lines(value: Any) -> int | str:
+    lines: int | str = value if isinstance(value, str) else TypeConverters.toInt(value)
+    return lines
+
+
 class _TrainingSetters:
     """Setters of the params of a fit, which only estimators have."""
 
@@ -178,7 +183,9 @@ class SparkScorecardClassifier(
     DefaultParamsReadable,
     DefaultParamsWritable,
 ):
-    """`ScorecardClassifier` as an estimator of Spark ML, fitted in three passes over raw columns.
+    """`ScorecardClassifier` as an estimator of Spark ML, fitted in passes over raw columns.
+
+    There are three passes, and one more for a compact card.
 
     For other parameters of the classifier, call its ``fit_source`` with the data frame and give the
     fitted card to `SparkScorecardModel`.
@@ -186,6 +193,8 @@ class SparkScorecardClassifier(
     metric: metric to train for, by default "error". It is stored as text, so that it can be saved.
     learnFrom: as in `ScorecardClassifier`, by default "rows".
     points: what a point is worth; by default points are those of the trained line.
+    maxLines: largest number of printed lines; "auto", the default, takes the smallest card that is
+        as good as the full one on held-out rows, and "full" keeps the full card.
     refine: corrections of the candidates by all rows, by default 1, each with one pass.
     inputCols: columns of the card, by default all but those of the label and the weight.
     labelCol: column of two labels, by default "label"; the greater is the positive class.
@@ -204,8 +213,12 @@ class SparkScorecardClassifier(
 
     learnFrom = param("learnFrom", "what candidates are made from: 'rows' or 'counts'")
     points = param("points", "what a point is worth: 'pdo' or 'integer'")
+    maxLines = param("maxLines", "largest number of lines, 'auto' or 'full'", _lines)
     refine = param("refine", "number of corrections by all rows", TypeConverters.toInt)
     setLabelCol = setter("labelCol", "the column of labels")
+    setMaxLines = setter(
+        "maxLines", "the largest number of printed lines: a number, 'auto', 'full'"
+    )
 
     @keyword_only  # type: ignore[untyped-decorator]
     def __init__(  # noqa: PLR0913 - params and columns of Spark ML
@@ -214,6 +227,7 @@ class SparkScorecardClassifier(
         metric: Any = None,
         learnFrom: str | None = None,
         points: str | None = None,
+        maxLines: int | str | None = None,
         refine: int | None = None,
         inputCols: Sequence[str] | None = None,
         labelCol: str | None = None,
@@ -224,8 +238,14 @@ class SparkScorecardClassifier(
         predictionCol: str | None = None,
     ) -> None:
         super().__init__()
-        self._setDefault(metric="error", learnFrom="rows", refine=1, pointsCol="points")
+        defaults = {"learnFrom": "rows", "maxLines": "auto", "refine": 1, "pointsCol": "points"}
+        self._setDefault(metric="error", **defaults)
         self._with_params(**self._input_kwargs)
+
+    def getMaxLines(self) -> int | str:
+        """Return the largest number of printed lines."""
+        lines: int | str = self.getOrDefault(self.maxLines)
+        return lines
 
     def _fit(self, dataset: Any) -> Any:
         label = self.getLabelCol()
@@ -238,6 +258,7 @@ class SparkScorecardClassifier(
             resolve(self.getMetric()),
             learn_from=self.getOrDefault(self.learnFrom),
             points=self.getOrDefault(self.points) if self.isDefined(self.points) else None,
+            max_lines=None if self.getMaxLines() == "full" else self.getMaxLines(),
         )
         classifier.fit_source(
             dataset,

@@ -154,6 +154,16 @@ class CurveStack(Curve):
     def __init__(self, true_positives: FloatArray, false_positives: FloatArray) -> None:
         super().__init__(np.empty(0), true_positives, false_positives)
 
+    @cached_property
+    def tpr(self) -> FloatArray:
+        """True-positive rate (recall) at each threshold."""
+        return super().tpr
+
+    @cached_property
+    def fpr(self) -> FloatArray:
+        """False-positive rate at each threshold."""
+        return super().fpr
+
     def each(self) -> Iterator[Curve]:
         """Yield the curves one by one, the last axis but one running fastest."""
         m = self.true_positives.shape[-1]
@@ -315,6 +325,10 @@ class Metric(ABC):
         values = np.array([choice.value for choice in choices]).reshape(shape)
         indices = np.array([choice.index for choice in choices], dtype=np.int64).reshape(shape)
         return values, indices
+
+    def best_values(self, curves: CurveStack) -> FloatArray:
+        """Return the best value of the metric on every curve."""
+        return self.best_of_each(curves)[0]
 
     def best_among(self, curve: Curve, indices: IntArray) -> int:
         """Return the best of some thresholds of a curve.

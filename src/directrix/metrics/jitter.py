@@ -50,7 +50,7 @@ def jittered(metric: Metric, curve: Curve, n_pos: Any, n_neg: Any) -> Any:
     """
     if not metric.uses_threshold:
         if isinstance(curve, CurveStack):
-            return metric.best_of_each(curve)[0]
+            return metric.best_values(curve)
         return metric.best_value(curve)
     values = np.asarray(metric.at_rates(curve.tpr, curve.fpr, curve.prior))
     mean = (_chances_of(metric, curve, values, n_pos, n_neg) * values).sum(axis=-1)

@@ -61,6 +61,14 @@ class RankingMetric(Metric):
         """Return the metric, which has no threshold."""
         return self._area(curve)
 
+    @abstractmethod
+    def best_values(self, curves: CurveStack) -> FloatArray:
+        """Return the metric of every curve."""
+
+    def best_of_each(self, curves: CurveStack) -> tuple[FloatArray, IntArray]:
+        """Return the metric of every curve, and the index of the least balanced error."""
+        return self.best_values(curves), BalancedError().best_of_each(curves)[1]
+
 
 class RocArea(RankingMetric):
     """Base class: the mean recall over the false-positive rates from 0 to a limit."""
@@ -91,15 +99,16 @@ class RocArea(RankingMetric):
         tpr_in = np.append(tpr[:inside], np.interp(limit, fpr[inside - 1 :], tpr[inside - 1 :]))
         return float(np.trapezoid(tpr_in, fpr_in) / limit)
 
-    def best_of_each(self, curves: CurveStack) -> tuple[FloatArray, IntArray]:
-        """Return the metric of every curve, and the index of the least balanced error."""
+    def best_values(self, curves: CurveStack) -> FloatArray:
+        """Return the area of every curve."""
         limit, tpr, fpr = self._highest_fpr(), curves.tpr, curves.fpr
-        # Steps of a curve count as far as they are within the limit.
-        inside = np.minimum(fpr, limit)
-        steps, rise, run = np.diff(inside), np.diff(tpr), np.diff(fpr)
-        part = np.divide(steps, run, out=np.zeros_like(run), where=run > 0)
-        area = (steps * (tpr[..., :-1] + part * rise / 2.0)).sum(axis=-1)
-        return area / limit, BalancedError().best_of_each(curves)[1]
+        run, half_rise = np.diff(fpr), np.diff(tpr) / 2.0
+        steps = run
+        if limit < 1.0:  # steps of a curve count as far as they are within the limit
+            steps = np.diff(np.minimum(fpr, limit))
+            half_rise *= np.divide(steps, run, out=np.zeros_like(run), where=run > 0)
+        area: FloatArray = (steps * (tpr[..., :-1] + half_rise)).sum(axis=-1) / limit
+        return area
 
 
 @dataclass(frozen=True)
@@ -189,10 +198,10 @@ class AveragePrecision(RankingMetric):
         ]
         return precision + below[0][::-1], -below[1][::-1]
 
-    def best_of_each(self, curves: CurveStack) -> tuple[FloatArray, IntArray]:
-        """Return the metric of every curve, and the index of the least balanced error."""
-        areas = (np.diff(curves.tpr) * curves.precision[..., 1:]).sum(axis=-1)
-        return areas, BalancedError().best_of_each(curves)[1]
+    def best_values(self, curves: CurveStack) -> FloatArray:
+        """Return the average precision of every curve."""
+        areas: FloatArray = (np.diff(curves.tpr) * curves.precision[..., 1:]).sum(axis=-1)
+        return areas
 
     def risk(self, n_rows: float | None = None) -> Risk:  # noqa: ARG002
         """Return one minus the metric as a function of four numbers."""

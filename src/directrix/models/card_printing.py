@@ -361,7 +361,7 @@ _MARKS = re.compile(r"[\\`*|$~]|[\[\]](?!\d+\])|(?<!\w)_|_(?!\w)|<(?=[A-Za-z/!?]
 _WIDE, _HEIGHT, _FOOT = 300.0, 110.0, 16.0
 #: Style of the table of a column with its picture.
 _BLOCK = (
-    "display: flex; flex-wrap: wrap; align-items: center; gap: 0.5em 2.5em; margin: 0 0 1.6em; "
+    "display: flex; flex-wrap: wrap; align-items: center; gap: 0.5em 1.5em; margin: 0 0 1.4em; "
     "break-inside: avoid"
 )
 _BLUE, _VERMILION, _GREY = "#0072b2", "#d55e00", "#b0b0b0"

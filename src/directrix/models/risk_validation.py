@@ -188,9 +188,16 @@ class NetBenefit:
 
     @property
     def useful(self) -> tuple[float, float] | None:
-        """Least and greatest threshold from which the model beats both all and none, if any."""
-        best = np.maximum(self.treat_all, 0.0)
-        better = np.flatnonzero(self.values > best + 1e-12)
+        """Least and greatest threshold at which the curve is above both all and none, if any."""
+        return self._above(self.values)
+
+    @property
+    def surely_useful(self) -> tuple[float, float] | None:
+        """Least and greatest threshold at which the whole interval is above both, if any."""
+        return self._above(self.low)
+
+    def _above(self, values: FloatArray) -> tuple[float, float] | None:
+        better = np.flatnonzero(values > np.maximum(self.treat_all, 0.0) + 1e-12)
         if not len(better):
             return None
         return float(self.thresholds[better[0]]), float(self.thresholds[better[-1]])

@@ -84,97 +84,6 @@ def _inner_edges(count: int) -> FloatArray:
     return lower
 
 
-# ── LineHistograms: score histograms by class of many candidates, from a second pass over rows ────
-
-#: Scores that are made at a time, few enough to stay in the cache.
-_SCORES_AT_A_TIME = 1 << 16
-_FEWEST_ROWS = 512
-
-
-@dataclass(frozen=True, eq=False)
-class LineHistograms:
-    """Weighted score histograms of both classes for k candidate models; histograms add up.
-
-    Scores should have a standard deviation of about one (`directrix.moments.score_histogram`).
-
-    ``counts`` of shape (k, 2, BINS) is the weight by candidate, class (negatives first) and bin,
-    lowest scores first; ``weight`` and ``weight_sq`` of shape (2,) are sums by class.
-    """
-
-    counts: FloatArray
-    weight: FloatArray
-    weight_sq: FloatArray
-
-    @classmethod
-    def empty(cls, n_lines: int) -> LineHistograms:
-        """Return the histogram of no rows, which is the identity of ``+``."""
-        return cls(np.zeros((n_lines, 2, BINS)), np.zeros(2), np.zeros(2))
-
-    @classmethod
-    def of(
-        cls, X: AnyArray, positive: AnyArray, lines: FloatArray, weight: FloatArray | None = None
-    ) -> LineHistograms:
-        """Return the histograms of these rows.
-
-        ``lines`` of shape (k, d + 1) are the candidates, intercept last. Fastest if the columns of
-        X are contiguous.
-        """
-        return cls._of_bins(_bins(X, positive, lines), positive, weight)
-
-    @classmethod
-    def of_scores(
-        cls, scores: AnyArray, positive: AnyArray, weight: FloatArray | None = None
-    ) -> LineHistograms:
-        """Return the histograms of scores.
-
-        ``scores`` of shape (k, n) are those by each candidate.
-        """
-        offset = np.where(positive, BINS, 0)
-        bins = bins_of_sums(np.asarray(scores, dtype=np.float64) + 0.0, offset)
-        return cls._of_bins(bins, positive, weight)
-
-    @classmethod
-    def side_by_side(cls, histograms: Sequence[LineHistograms]) -> LineHistograms:
-        """Return the histograms of several groups of candidates on the same rows as one."""
-        counts = np.concatenate([each.counts for each in histograms])
-        return cls(counts, histograms[0].weight, histograms[0].weight_sq)
-
-    @classmethod
-    def _of_bins(
-        cls, bins: IntArray, positive: AnyArray, weight: FloatArray | None
-    ) -> LineHistograms:
-        counts = [np.bincount(of_line, weight, 2 * BINS) for of_line in bins]
-        if weight is None:
-            n_positive = np.count_nonzero(positive)
-            sums = squares = np.array([len(positive) - n_positive, n_positive], dtype=np.float64)
-        else:
-            by_class = [weight[~positive], weight[positive]]
-            sums = np.array([part.sum() for part in by_class])
-            squares = np.array([part @ part for part in by_class])
-        stacked = np.array(counts, dtype=np.float64).reshape(len(bins), 2, BINS)
-        return cls(stacked, sums, squares)
-
-    def __add__(self, other: LineHistograms) -> LineHistograms:
-        return LineHistograms(
-            self.counts + other.counts, self.weight + other.weight, self.weight_sq + other.weight_sq
-        )
-
-
-def _bins(X: AnyArray, positive: AnyArray, lines: FloatArray) -> IntArray:
-    """Return the bins of the scores of each line, BINS higher for positives, of shape (k, n)."""
-    n = X.shape[0]
-    coef, intercept = np.ascontiguousarray(lines[:, :-1]), lines[:, -1:] + 0.0
-    bins = np.empty((len(lines), n), dtype=np.int64)
-    offset = np.where(positive, BINS, 0)
-    size = max(_SCORES_AT_A_TIME // max(len(lines), 1), _FEWEST_ROWS)
-    for start in range(0, n, size):
-        rows = slice(start, min(start + size, n))
-        scores = coef @ np.asarray(X[rows].T, dtype=np.float64)
-        scores += intercept
-        bins[:, rows] = bins_of_sums(scores, offset[rows])
-    return bins
-
-
 # ── The file of a score histogram: safetensors with a JSON header (``docs/file-format.md``) ───────
 
 #: Relative amount by which rounding may break an inequality of weights.
@@ -264,7 +173,8 @@ class ScoreHistogram(Summary):
     classes : array of shape (2,)
         The negative and the positive label, sorted; the single class None of rows without labels.
     counts : array of shape (2, 4096), or (1, 4096) without labels
-        Weight by class and bin, lowest scores first.
+        Weight by class and bin, lowest scores first. Candidates of a fit are counted side by side,
+        k models on the same rows, in an array of shape (k, 2, 4096).
     weight_sq : array of shape (2,), or (1,) without labels
         Sum of the squares of the sample weights of each class.
     center, scale : float
@@ -360,10 +270,8 @@ class ScoreHistogram(Summary):
             raise ValueError(msg)
         weight = None if weight is None else weight[present]
         bins = bin_of((values[present] - center) / scale) + BINS * codes.astype(np.int64)
-        size = len(found)
-        counts = np.bincount(bins, weight, size * BINS).reshape(size, BINS).astype(np.float64)
-        squares = np.bincount(codes, None if weight is None else weight**2, size)
-        return cls(found, counts, squares.astype(np.float64), float(center), float(scale), model)
+        counts, squares = _sums(bins[None], codes, weight, len(found))
+        return cls(found, counts[0], squares, float(center), float(scale), model)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> ScoreHistogram:
@@ -385,7 +293,7 @@ class ScoreHistogram(Summary):
     @property
     def weight(self) -> FloatArray:
         """Sum of the sample weights of each class; the number of rows without weights."""
-        total: FloatArray = self.counts.sum(axis=1)
+        total: FloatArray = self.counts.reshape(-1, *self.counts.shape[-2:])[0].sum(axis=1)
         return total
 
     @cached_property
@@ -531,3 +439,66 @@ def _difference(whole: FloatArray, part: FloatArray) -> FloatArray:
         raise ValueError(msg)
     left[rounding] = 0.0
     return left
+
+
+# ── Candidates of a fit: k models on the same rows, counted side by side ──────────────────────────
+
+#: Scores that are made at a time, few enough to stay in the cache.
+_SCORES_AT_A_TIME = 1 << 16
+_FEWEST_ROWS = 512
+#: The classes of candidates: whether a row is positive.
+SIDES = np.array([False, True])
+
+
+def empty_histogram(n_models: int) -> ScoreHistogram:
+    """Return the histogram of no rows of k models, which is the identity of ``+``."""
+    return ScoreHistogram(SIDES, np.zeros((n_models, 2, BINS)), np.zeros(2))
+
+
+def histogram_of_lines(
+    X: AnyArray, positive: AnyArray, lines: FloatArray, weight: FloatArray | None = None
+) -> ScoreHistogram:
+    """Count the scores of rows by k lines, side by side.
+
+    ``lines`` of shape (k, d + 1) have their intercept last; their scores should have a standard
+    deviation of about one. Fastest if the columns of X are contiguous.
+    """
+    n = X.shape[0]
+    coef, intercept = np.ascontiguousarray(lines[:, :-1]), lines[:, -1:] + 0.0
+    bins = np.empty((len(lines), n), dtype=np.int64)
+    offset = np.where(positive, BINS, 0)
+    size = max(_SCORES_AT_A_TIME // max(len(lines), 1), _FEWEST_ROWS)
+    for start in range(0, n, size):
+        rows = slice(start, min(start + size, n))
+        scores = coef @ np.asarray(X[rows].T, dtype=np.float64)
+        scores += intercept
+        bins[:, rows] = bins_of_sums(scores, offset[rows])
+    return ScoreHistogram(SIDES, *_sums(bins, positive, weight))
+
+
+def histogram_of_scores(
+    scores: AnyArray, positive: AnyArray, weight: FloatArray | None = None
+) -> ScoreHistogram:
+    """Count the scores of rows by k models, of shape (k, n), side by side."""
+    offset = np.where(positive, BINS, 0)
+    bins = bins_of_sums(np.asarray(scores, dtype=np.float64) + 0.0, offset)
+    return ScoreHistogram(SIDES, *_sums(bins, positive, weight))
+
+
+def side_by_side(histograms: Sequence[ScoreHistogram]) -> ScoreHistogram:
+    """Join the histograms of several groups of models on the same rows."""
+    counts = np.concatenate([each.counts for each in histograms])
+    return replace(histograms[0], counts=counts)
+
+
+def _sums(
+    bins: IntArray, codes: AnyArray, weight: FloatArray | None, n_classes: int = 2
+) -> tuple[FloatArray, FloatArray]:
+    """Return the weight by model, class and bin, and the squares of the weights by class.
+
+    ``bins`` of shape (k, n) are BINS higher for each class.
+    """
+    counts = [np.bincount(of_model, weight, n_classes * BINS) for of_model in bins]
+    squares = np.bincount(codes, None if weight is None else weight**2, n_classes)
+    stacked = np.array(counts, dtype=np.float64).reshape(len(bins), n_classes, BINS)
+    return stacked, squares.astype(np.float64)

@@ -1,4 +1,4 @@
-from benchmarks.arena import report
+from benchmarks.arena import run as report
 from benchmarks.arena.protocol import METRICS, SETS
 from benchmarks.arena.results import Arena, LargeArena, Score, record_of
 from benchmarks.rivals.lines import REFERENCES, TUNED

@@ -2,8 +2,9 @@ import sys
 
 import pytest
 
+from benchmarks.harness.markdown import sentence_case, signed_error
 from benchmarks.harness.record import Record
-from benchmarks.harness.runner import measure_missing
+from benchmarks.harness.runner import isolated, measure_missing
 
 
 @pytest.fixture
@@ -71,3 +72,8 @@ def test_a_progress_bar_is_not_needed(record, monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm", None)
     measure_missing(record, [("a", 0)], measured)
     assert len(record.rows()) == 2
+
+
+def test_a_process_of_its_own_gets_arguments_and_returns(tmp_path):
+    assert isolated(signed_error, 0.5, 0.25) == signed_error(0.5, 0.25)
+    assert isolated(sentence_case, tmp_path / "it's") == sentence_case(str(tmp_path / "it's"))

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from benchmarks.harness.data import Split
-from benchmarks.papers import ghanbari_2018
-from benchmarks.papers.ghanbari_2018 import methods, report
+from benchmarks.harness.record import select
+from benchmarks.papers.ghanbari_2018 import methods
+from benchmarks.papers.ghanbari_2018 import run as report
 from benchmarks.papers.ghanbari_2018.methods import METRICS, outcomes_of
-from benchmarks.papers.ghanbari_2018.report import Fold, Results, read
+from benchmarks.papers.ghanbari_2018.run import RECORD, Results
 from directrix import MomentClassifier
 from directrix.frontier import Frontier
 
@@ -23,14 +24,16 @@ def first_split(name):
 def test_a_fold_measured_again_is_as_tracked(metric):
     split = first_split("vowel")
     again = outcomes_of(metric, split, methods.seed_of("vowel", 0, 0))
-    tracked = read()[Fold(metric, "vowel", 0, 0)]
+    rows = select(RECORD.rows(), metric=metric, set="vowel", repeat=0, fold=0)
+    tracked = {row["method"]: row for row in rows}
     assert again.keys() == tracked.keys()
     # Rounding of another BLAS may turn one row, and some pairs.
     near = 1.0 / len(split.y_test) + 1e-4
     for method, outcome in again.items():
-        assert outcome.value == pytest.approx(tracked[method].value, abs=near)
-        np.testing.assert_allclose(outcome.curve, tracked[method].curve, rtol=0, atol=near)
-        assert outcome.iterations == pytest.approx(tracked[method].iterations, abs=2)
+        assert outcome.value == pytest.approx(float(tracked[method]["value"]), abs=near)
+        curve = np.array(tracked[method]["curve"].split(), dtype=float)
+        np.testing.assert_allclose(outcome.curve, curve, rtol=0, atol=near)
+        assert outcome.iterations == pytest.approx(int(tracked[method]["iterations"]), abs=2)
 
 
 def test_only_lines_with_an_intercept_part_classes_on_one_side_of_zero():
@@ -44,7 +47,7 @@ def test_only_lines_with_an_intercept_part_classes_on_one_side_of_zero():
 
 
 def test_artificial_moments_have_the_papers_best_area():
-    recipe = methods.Recipe(20, 0.3, 0.05, 1)
+    recipe = methods.Recipe(20, 0.3, 0.05)
     split, exact = methods.drawn(recipe, np.random.default_rng(1))
     assert Frontier(exact, shrinkage=0.0).best("auc").risk == pytest.approx(1 - 0.9965, abs=1e-9)
     model = MomentClassifier("auc").fit(split.X, split.y)
@@ -54,7 +57,7 @@ def test_artificial_moments_have_the_papers_best_area():
 
 def test_some_labels_of_training_rows_change_sides_and_none_of_test_rows():
     clean, swapped = (
-        methods.drawn(methods.Recipe(4, 0.4, share, 1), np.random.default_rng(2))[0]
+        methods.drawn(methods.Recipe(4, 0.4, share), np.random.default_rng(2))[0]
         for share in (0.0, 0.1)
     )
     changed = clean.y != swapped.y
@@ -65,7 +68,7 @@ def test_some_labels_of_training_rows_change_sides_and_none_of_test_rows():
 
 def test_the_tables_are_made_of_the_tracked_folds():
     text = report.REPORT.read_text(encoding="utf-8")
-    assert text == "\n".join(report.lines(read())) + "\n"
+    assert text == "\n".join(report.lines(RECORD.rows())) + "\n"
 
 
 def test_printed_numbers_are_those_of_the_paper():
@@ -74,11 +77,11 @@ def test_printed_numbers_are_those_of_the_paper():
     assert printed["AUC", "mnist", "surrogate"] == (0.9933, 0.0009, 28410.2393)
     assert printed["accuracy", "data9", "LDA"][:2] == (0.8371, 0.0149)
     assert np.isnan(printed["accuracy", "data9", "LDA"].seconds)  # Table 11 has no times
-    assert {name for _, name, _ in printed} >= methods.REAL.keys() | methods.ARTIFICIAL.keys()
+    assert {name for _, name, _ in printed} >= {*methods.REAL, *methods.ARTIFICIAL}
 
 
 def test_every_claim_of_the_abstract_has_a_verdict():
-    claims = ghanbari_2018.claims()
+    claims = report.claims()
     assert {claim.verdict for claim in claims} <= {"holds", "does not hold"}
     assert {claim.paper for claim in claims} == {"Ghanbari and Scheinberg 2018"}
     assert all(any(letter.isdigit() for letter in claim.figure) for claim in claims)
@@ -86,7 +89,7 @@ def test_every_claim_of_the_abstract_has_a_verdict():
 
 def test_the_theory_page_says_what_was_measured():
     page = Path(__file__).parents[3] / "docs" / "theory" / "moment-descent.md"
-    text, results = page.read_text(encoding="utf-8"), Results(read())
+    text, results = page.read_text(encoding="utf-8"), Results(RECORD.rows())
     better, level = {}, {}
     for metric, ending in (("accuracy", ", intercept"), ("AUC", "")):
         sets = results.sets(metric)
@@ -104,7 +107,7 @@ def test_the_theory_page_says_what_was_measured():
         f"deviations of that value, and {counts['A, intercept']} are within"
     ) in text
     assert f"all means are within {report.effect_of_the_slip(results):.4f}." in text
-    (rows_of_segment,) = (line for line in report.lines(read()) if "rows of segment" in line)
+    (rows_of_segment,) = (line for line in report.lines(RECORD.rows()) if "rows of segment" in line)
     assert "of 210 rows for accuracy of moments, accuracy of surrogate, accuracy of LDA;" in (
         rows_of_segment
     )

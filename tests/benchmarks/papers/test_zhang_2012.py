@@ -9,23 +9,22 @@ from scipy import sparse
 
 from benchmarks.harness.data import Rows
 from benchmarks.papers.claims import claim_table
-from benchmarks.papers.zhang_2012 import claims, figures, trajectories
+from benchmarks.papers.zhang_2012 import figures, trajectories
 from benchmarks.papers.zhang_2012.methods import Objectives, solve
 from benchmarks.papers.zhang_2012.results import (
+    FIGURES,
     LOSSES,
     METHODS_OF_FIGURES,
     SETS_OF_FIGURES,
+    TRAJECTORIES,
     UNIT,
     Curves,
     Point,
     Problem,
-    Run,
-    Task,
     Trajectory,
     parts_of_figure,
+    read,
     read_choices,
-    read_figures,
-    read_trajectories,
     relative,
 )
 from benchmarks.papers.zhang_2012.run import best_of
@@ -87,10 +86,10 @@ def test_first_evaluations_made_again_have_the_tracked_objective(loss):
         train, _, test = parts_of_figure("web8")
     except FileNotFoundError as error:
         pytest.skip(str(error))
-    task = Task("web8", loss)
-    problem = Objectives(Problem(*task, best_of(read_choices()[task])), train, test)
+    task = Problem("web8", loss, best_of(read_choices()["web8", loss]))
+    problem = Objectives(task, train, test)
     watch, _ = solve(problem, UNIT, seconds=0.3)
-    tracked = {point.evaluations: point for point in read_figures()[task][UNIT]}
+    tracked = {point.evaluations: point for point in read(FIGURES.rows())[task][UNIT]}
     # The first steps are the same on every machine; later ones part by rounding.
     again = [(tracked[k], coef) for k, _, coef in watch.noted if k in tracked and k <= 35]
     assert len(again) >= 2
@@ -101,8 +100,8 @@ def test_first_evaluations_made_again_have_the_tracked_objective(loss):
 
 
 def test_every_problem_has_every_method_and_runs_from_the_start():
-    known = read_figures()
-    assert known.keys() == {Task(name, loss) for name in SETS_OF_FIGURES for loss in LOSSES}
+    known = read(FIGURES.rows())
+    assert {problem[:2] for problem in known} == set(product(SETS_OF_FIGURES, LOSSES))
     for curves in known.values():
         assert curves.keys() == METHODS_OF_FIGURES.keys()
         for points in curves.values():
@@ -113,19 +112,18 @@ def test_every_problem_has_every_method_and_runs_from_the_start():
 
 def test_the_report_is_made_of_the_tracked_runs():
     text = figures.REPORT.read_text(encoding="utf-8")
-    assert text.splitlines() == figures.lines(read_figures())
+    assert text.splitlines() == figures.lines(read(FIGURES.rows()))
 
 
 def test_trajectories_have_the_same_unit_of_time():
-    known = read_trajectories()
-    for problem in {run.problem for run in known}:
-        last = known[Run(problem, UNIT)].points[-1]
+    for curves in read(TRAJECTORIES.rows()).values():
+        last = curves.end(UNIT)
         assert last.time == pytest.approx(last.evaluations, rel=0.01)
 
 
 def test_the_report_of_trajectories_is_made_of_the_tracked_runs():
     text = trajectories.REPORT.read_text(encoding="utf-8")
-    assert text.splitlines() == trajectories.lines(read_trajectories())
+    assert text.splitlines() == trajectories.lines(TRAJECTORIES.rows())
 
 
 def test_times_are_in_evaluations_of_the_unit():
@@ -175,7 +173,7 @@ def test_claims_of_known_curves():
 
 
 def test_every_claim_has_a_verdict_and_a_figure():
-    for claim in claims():
+    for claim in figures.claims():
         assert claim.verdict in ("holds", "does not hold")
         assert claim.figure[-1] not in ".,"
         assert "nan" not in claim.figure
@@ -189,4 +187,4 @@ def test_the_page_on_the_paper_has_the_verdicts_of_the_tracked_runs():
 
 def test_the_page_of_losses_has_the_verdicts_of_the_tracked_runs():
     text = (DOCS / "losses.md").read_text(encoding="utf-8")
-    assert "\n".join(trajectories.short_table(read_trajectories())) in text
+    assert "\n".join(trajectories.short_table(TRAJECTORIES.rows())) in text

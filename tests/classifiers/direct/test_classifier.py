@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from directrix import DirectClassifier
 from directrix.exceptions import DirectionWarning
 from directrix.exceptions.columns import ColumnNotFoundError
+from directrix.frontier import batch_solver
 from directrix.metrics import AUC, Error, PartialAUC, RecallAtFPR
 from directrix.metrics.table import TABLE
 
@@ -178,8 +179,9 @@ class TestBudget:
 
 
 @pytest.mark.parametrize("metric", ["error", AUC()], ids=str)
-def test_the_number_of_jobs_changes_nothing(metric):
-    X, y = rows(40_000)
+def test_the_number_of_jobs_changes_nothing(metric, monkeypatch):
+    monkeypatch.setattr(batch_solver, "_SCORES_OF_BLOCK", 1)  # several blocks of few rows
+    X, y = rows(2000)
     one, two = (DirectClassifier(metric, n_jobs=jobs).fit(X, y) for jobs in (None, 2))
     np.testing.assert_array_equal(one.coef_, two.coef_)
     np.testing.assert_array_equal(one.intercept_, two.intercept_)

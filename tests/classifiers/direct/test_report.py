@@ -79,7 +79,10 @@ def test_a_sentence_begins_with_a_capital_and_ends_with_a_full_stop():
 
 @pytest.mark.parametrize(
     "classifier",
-    [DirectClassifier("auc", cv=3), ScorecardClassifier("auc", cv=3, max_crosses=0)],
+    [
+        DirectClassifier("auc", cv=3),
+        ScorecardClassifier("auc", cv=3, max_crosses=0, max_lines=None),
+    ],
     ids=["direct", "card"],
 )
 def test_noise_is_no_better_than_a_constant_and_a_signal_is(classifier):

@@ -5,7 +5,7 @@ import numpy as np
 from directrix.engines import HashFolds
 from directrix.fitting.fit_source import CandidateGroup, HistogramSelection
 from directrix.metrics import AUC
-from directrix.moments.score_histogram import LineHistograms
+from directrix.moments.score_histogram import histogram_of_scores
 
 
 def candidate(name):
@@ -28,7 +28,7 @@ class Passes:
         for model in task.models:
             rows = np.arange(len(self.positive)) % 2 == model.fold
             scores = self.scores[len(self.asked) - 1][:, rows]
-            histograms.append(LineHistograms.of_scores(scores, self.positive[rows]))
+            histograms.append(histogram_of_scores(scores, self.positive[rows]))
         return SimpleNamespace(histograms=tuple(histograms), cells=())
 
 

@@ -14,7 +14,13 @@ from directrix.engines import HashFolds
 from directrix.fitting.histogram_choice import select_from_histograms
 from directrix.metrics import RecallAtFPR
 from directrix.metrics.table import resolve
-from directrix.moments.score_histogram import BINS, LineHistograms, centres
+from directrix.moments.score_histogram import (
+    BINS,
+    SIDES,
+    ScoreHistogram,
+    centres,
+    histogram_of_lines,
+)
 
 N, PARTS = 60_000, 8
 FEATURES = ["a", "b", "c", "d"]
@@ -350,7 +356,7 @@ def test_the_best_candidate_and_threshold_are_picked(metric):
     X[:, 1] += 2.0 * positive
     lines = np.concatenate([np.eye(3), np.zeros((3, 1))], axis=1)
     halves = slice(0, 7_000), slice(7_000, None)
-    folds = tuple(LineHistograms.of(X[own], positive[own], lines) for own in halves)
+    folds = tuple(histogram_of_lines(X[own], positive[own], lines) for own in halves)
     metric = resolve(metric)
     picked = select_from_histograms(metric, folds, (1.0, 1.0))
     assert picked.index == 1
@@ -363,7 +369,7 @@ def test_the_best_candidate_and_threshold_are_picked(metric):
 def test_where_one_class_for_all_is_best_the_threshold_is_beyond_all_scores():
     counts = np.zeros((1, 2, BINS))
     counts[0, 0, BINS // 2], counts[0, 1, BINS // 2] = 99.0, 1.0
-    histogram = LineHistograms(counts, np.array([99.0, 1.0]), np.array([99.0, 1.0]))
+    histogram = ScoreHistogram(SIDES, counts, np.array([99.0, 1.0]))
     picked = select_from_histograms(resolve("error"), (histogram,), (1.0, 1.0))
     assert picked.threshold > centres()[BINS // 2]
     picked = select_from_histograms(resolve("error"), (histogram,), (1.0, 1e4))

@@ -28,7 +28,9 @@ def table(n=600, seed=0):
 
 
 def card(metric="recall@fpr=0.05", **kwargs):
-    return ScorecardClassifier(metric, **{"cv": 3, "monotone": MONOTONE, **kwargs})
+    return ScorecardClassifier(
+        metric, **{"cv": 3, "monotone": MONOTONE, "max_lines": None, **kwargs}
+    )
 
 
 def falls(fitted):

@@ -26,7 +26,9 @@ def used(fitted):
 
 
 def card(**kwargs):
-    return ScorecardClassifier("auc", **{"learn_from": "counts", "cv": 3, **kwargs})
+    return ScorecardClassifier(
+        "auc", **{"learn_from": "counts", "cv": 3, "max_lines": None, **kwargs}
+    )
 
 
 @pytest.mark.parametrize("learn_from", ["rows", "counts"])

@@ -66,15 +66,14 @@ class TestStraightLines:
 def test_a_design_from_a_sample_is_fitted_to_all_rows(learn_from, monkeypatch):
     X, y = crossed(600)
     monkeypatch.setattr("directrix.designs.card.MOST_ROWS", 120)
-    ours = ScorecardClassifier("auc", learn_from=learn_from, cv=2, max_crosses=2).fit(X, y)
+    options = {"learn_from": learn_from, "cv": 2, "max_crosses": 2, "max_lines": None}
+    ours = ScorecardClassifier("auc", **options).fit(X, y)
     assert (0, 1) in [cross.columns for cross in ours.card_.crosses]
     new, labels = crossed(2000, seed=1)
     sampled = AUC().score(labels, ours.decision_function(new))
     assert sampled > 0.85
     # It is no worse than a card of as many rows as were looked at.
-    seen = ScorecardClassifier("auc", learn_from=learn_from, cv=2, max_crosses=2).fit(
-        X[:240], y[:240]
-    )
+    seen = ScorecardClassifier("auc", **options).fit(X[:240], y[:240])
     assert sampled >= AUC().score(labels, seen.decision_function(new)) - 0.02
 
 
@@ -82,9 +81,8 @@ def test_a_design_from_a_sample_is_fitted_to_all_rows(learn_from, monkeypatch):
 def test_a_card_with_a_guarantee_is_that_of_its_threshold(crosses):
     X, y = crossed(300)
     metric = "recall@fpr=0.2"
-    ours = ScorecardClassifier(
-        metric, learn_from="counts", cv=2, guarantee=0.99, max_crosses=crosses
-    ).fit(X, y)
+    options = {"learn_from": "counts", "cv": 2, "guarantee": 0.99, "max_lines": None}
+    ours = ScorecardClassifier(metric, **options, max_crosses=crosses).fit(X, y)
     assert (ours.decision_function(X) > 0).any()
     np.testing.assert_array_equal(
         ours.card_.scores(ours.binner_.cells(X)), ours.decision_function(X)

@@ -113,9 +113,8 @@ def test_noise_looks_like_noise_on_held_out_rows(learn_from):
     values = []
     for seed in range(8):
         X, y = wide_rows(n=200, d=150, seed=seed)
-        model = ScorecardClassifier(
-            "auc", learn_from=learn_from, time_budget=0.01, max_crosses=0, warn_baseline=False
-        ).fit(X, y)
+        options = {"time_budget": 0.01, "max_crosses": 0, "max_lines": None, "warn_baseline": False}
+        model = ScorecardClassifier("auc", learn_from=learn_from, **options).fit(X, y)
         values.append(model.report_.expected.value)
     assert np.mean(values) == pytest.approx(0.5, abs=0.07)
 

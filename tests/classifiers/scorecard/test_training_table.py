@@ -12,7 +12,9 @@ def test_counts_are_those_of_the_table_whatever_the_class_weight():
     X = pd.DataFrame({"town": rng.choice(["a", "b"], 200), "age": rng.integers(0, 5, 200) * 1.0})
     y = rng.random(200) < 0.3
     weight = rng.integers(0, 3, 200).astype(float)
-    card = ScorecardClassifier("auc", learn_from="counts", cv=2, class_weight="balanced")
+    card = ScorecardClassifier(
+        "auc", learn_from="counts", cv=2, max_lines=None, class_weight="balanced"
+    )
     card = card.fit(X, y, weight).card_
     labels = card.bins[0].labels
     for town in ("a", "b"):

@@ -47,7 +47,7 @@ def test_onnx_has_the_given_type(call, files, tmp_path, dtype):
 def test_pmml_of_a_scorecard(call, files, tmp_path):
     rows = [[k, "a" if k % 3 else "b"] for k in range(30)]
     counts = BinCounts.of(Binner(min_rows=2).fit(rows), rows, [k % 2 for k in range(30)])
-    save(ScorecardClassifier().fit_summary(counts), tmp_path / "card.dx")
+    save(ScorecardClassifier(max_lines=None).fit_summary(counts), tmp_path / "card.dx")
     expected = to_pmml(load(tmp_path / "card.dx"), columns=["age", "home"])
     result = call("export", tmp_path / "card.dx", "--to", "pmml", "--features", "age,home")
     assert result.code == 0, result.err
@@ -61,7 +61,9 @@ def test_pmml_of_a_scorecard(call, files, tmp_path):
 def test_sql_of_a_card_has_its_points(call, tmp_path):
     rng = np.random.default_rng(0)
     rows = np.column_stack([rng.normal(size=80), rng.choice(["a", "b"], 80).astype(object)])
-    card = ScorecardClassifier("auc", learn_from="counts", cv=2).fit(rows, rows[:, 0] > 0)
+    card = ScorecardClassifier("auc", learn_from="counts", cv=2, max_lines=None).fit(
+        rows, rows[:, 0] > 0
+    )
     save(card, tmp_path / "card.dx")
     options = ["--to", "sql", "--features", "x,home"]
     result = call("export", tmp_path / "card.dx", *options)

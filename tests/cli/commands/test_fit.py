@@ -175,7 +175,7 @@ def card_file(request, raw_files):
 
 def test_a_scorecard_of_raw_rows(card_file, raw_files, call):
     path, printed, in_passes = card_file
-    assert printed.startswith("from three passes" if in_passes else "from 800 rows")
+    assert printed.startswith("from four passes" if in_passes else "from 800 rows")
     assert "operating point: 'yes' if points > 0" in printed
     assert "the logistic card of the same bins" in printed
     card = load(path)
@@ -206,6 +206,35 @@ def test_the_card_of_passes_is_that_of_the_library(raw_files, call, tmp_path):
     rows = frame(800)[["age", "member"]]
     scores = load(tmp_path / "m.dx").decision_function(rows)
     np.testing.assert_allclose(scores, expected.decision_function(rows), rtol=1e-9)
+
+
+@pytest.mark.parametrize(("given", "passes"), [("7", "four"), ("full", "three"), ("auto", "four")])
+def test_the_lines_of_a_card(given, passes, raw_files, call, tmp_path):
+    output = ["--two-passes", "--max-lines", given, "-o", tmp_path / "m.dx"]
+    words = ["-t", "y", "-c", "scorecard", "-m", "auc", "--features", "age,member,since"]
+    result = call("fit", raw_files / "rows.csv", *words, *output)
+    assert result.code == 0, result.err
+    assert result.out.startswith(f"from {passes} passes over the rows")
+    card = load(tmp_path / "m.dx")
+    assert card.max_lines == {"full": None, "auto": "auto"}.get(given, 7)
+    assert given != "7" or card.card_.n_lines <= 7
+
+
+@pytest.mark.parametrize("given", ["1", "many"])
+def test_lines_that_no_card_has(given, raw_files, call, tmp_path):
+    words = ["-t", "y", "-c", "scorecard", "--max-lines", given, "-o", tmp_path / "m.dx"]
+    result = call("fit", raw_files / "rows.csv", *words)
+    assert result.code == 2
+    assert f"'{given}' is not a whole number, 2 or more, 'auto' or 'full'" in " ".join(
+        result.err.replace("│", " ").split()
+    )
+
+
+def test_lines_belong_to_cards(raw_files, call, tmp_path):
+    words = ["-t", "y", "-c", "direct", "--max-lines", "9", "-o", tmp_path / "m.dx"]
+    result = call("fit", raw_files / "rows.csv", *words)
+    assert result.code == 2
+    assert "only cards have lines" in result.err
 
 
 def test_what_scorecards_cannot_do(raw_files, card_file, call, tmp_path):
@@ -274,6 +303,10 @@ def test_the_index_of_pandas_is_no_feature(call, tmp_path, classifier):
     result = call("fit", rows, "-t", "paid", "-c", classifier, "-m", "auc", *named)
     assert result.code == 0, result.err
     assert "left out" not in result.err
+    dropped = ["--drop", "income", "-o", model, "--force"]
+    result = call("fit", rows, "-t", "paid", "-c", classifier, "-m", "auc", *dropped)
+    assert "left out the index" in result.err
+    assert load(model).feature_names_in_.tolist() == ["age"]
     result = call("summarize", rows, "-t", "paid", "-o", tmp_path / "a.moments", "--json")
     assert result.json["features"] == 2
     assert "__index_level_0__" in result.json["warnings"][0]

@@ -23,7 +23,7 @@ def folder(request, tmp_path, monkeypatch):
     if request.param == "line":
         model = MomentClassifier("recall@fpr=0.05", positive="bad")
     else:
-        options = {"max_crosses": 0, "warn_baseline": False, "cv": 3}
+        options = {"max_crosses": 0, "max_lines": None, "warn_baseline": False, "cv": 3}
         model = ScorecardClassifier("recall@fpr=0.05", positive="bad", **options)
     save(model.fit(frame, y), "m.dx")
     for k in range(1, 11):

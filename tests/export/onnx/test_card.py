@@ -105,7 +105,7 @@ def test_labels_are_those_of_the_classifier():
 def test_a_card_of_one_column_and_of_no_name():
     for values in ([[k % 7] for k in range(40)], [["ab"[k % 2]] for k in range(40)]):
         counts = BinCounts.of(Binner(min_rows=1).fit(values), values, [k % 2 for k in range(40)])
-        classifier = ScorecardClassifier().fit_summary(counts)
+        classifier = ScorecardClassifier(max_lines=None).fit_summary(counts)
         rows = np.array(values, dtype=object if isinstance(values[0][0], str) else float)
         answer = run(to_onnx(classifier), {"x0": rows})
         np.testing.assert_allclose(answer["points"], classifier.predict_points(values), atol=1e-12)
@@ -117,7 +117,7 @@ def test_the_graph_is_small_however_many_columns():
     for d in (2, 40):
         X, y = rng.normal(size=(200, d)), np.arange(200) % 2
         counts = BinCounts.of(Binner(max_bins=8).fit(X), X, y)
-        classifier = ScorecardClassifier().fit_summary(counts)
+        classifier = ScorecardClassifier(max_lines=None).fit_summary(counts)
         model = to_onnx(classifier)
         sizes.append(len(model.graph.node))
         answer = run(model, {f"x{k}": X[:, [k]] for k in range(d)})
@@ -149,7 +149,7 @@ def test_float32_scores_values_that_it_can_hold():
 def test_float32_warns_where_it_passes_bins(center, warns, recwarn):
     X = center + np.arange(20.0).reshape(-1, 1)
     counts = BinCounts.of(Binner(min_rows=1).fit(X), X, np.arange(20) % 2)
-    classifier = ScorecardClassifier().fit_summary(counts)
+    classifier = ScorecardClassifier(max_lines=None).fit_summary(counts)
     points = np.arange(21.0)
     classifier.cards_ = (replace(classifier.card_, columns=(points,)),)
     to_onnx(classifier, dtype="float32")
@@ -165,7 +165,7 @@ def test_the_text_for_missing_must_not_be_a_level():
 def test_texts_that_no_tensor_can_hold_are_left_out():
     rows = [["\ud800"], ["x"], ["y"]] * 20
     counts = BinCounts.of(Binner().fit(rows), rows, [0, 1] * 30)
-    classifier = ScorecardClassifier().fit_summary(counts)
+    classifier = ScorecardClassifier(max_lines=None).fit_summary(counts)
     answer = run(to_onnx(classifier), {"x0": np.array([["x"], ["z"], [""]], dtype=object)})
     expected = classifier.predict_points([["x"], ["z"], [None]])
     np.testing.assert_allclose(answer["points"], expected, atol=1e-12)

@@ -104,7 +104,7 @@ def test_a_binner_before_a_line(encoding):
 
 
 def test_a_scorecard_after_steps():
-    card = ScorecardClassifier("auc", learn_from="counts", cv=2)
+    card = ScorecardClassifier("auc", learn_from="counts", cv=2, max_lines=None)
     steps = ColumnTransformer(
         [("filled", SimpleImputer(), ["a"]), ("drop", "drop", ["b"])], remainder="passthrough"
     )

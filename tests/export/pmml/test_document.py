@@ -130,7 +130,7 @@ def test_levels_that_share_a_cell(java):
     binner = Binner(min_level_rows=1).fit(town)
     counts = BinCounts.of(binner, town, np.arange(30) % 2)
     grouped = counts.rebin(merge={"x0": [("Graz", "Wien")]}, other={"x0": ["Rom"]})
-    classifier = ScorecardClassifier().fit_summary(grouped)
+    classifier = ScorecardClassifier(max_lines=None).fit_summary(grouped)
     points = np.array([7.0, 5.0, 3.0, 2.0])
     classifier.cards_ = (replace(classifier.card_, columns=(points,)),)
     document = to_pmml(classifier, columns=["town"])
@@ -246,6 +246,6 @@ def test_what_is_refused():
         to_pmml(card_problems.fitted_card(), columns=["a"])
     rows = [["a\0b"], ["x"]] * 20
     counts = BinCounts.of(Binner(min_level_rows=1).fit(rows), rows, [0, 1] * 20)
-    classifier = ScorecardClassifier().fit_summary(counts)
+    classifier = ScorecardClassifier(max_lines=None).fit_summary(counts)
     with pytest.raises(ValueError, match=r"XML cannot hold the text 'a\\x00b'"):
         to_pmml(classifier)

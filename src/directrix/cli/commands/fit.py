@@ -74,12 +74,23 @@ def fit(
         float | None,
         typer.Option(help="Time budget in seconds; the search tries fewer candidates to keep it."),
     ] = None,
+    max_lines: Annotated[
+        str | None,
+        typer.Option(
+            "--max-lines",
+            help=(
+                "With -c scorecard: largest number of printed lines, such as 40; 'auto' (default) "
+                "takes the smallest card that is as good as the full one, 'full' keeps that."
+            ),
+        ),
+    ] = None,
     two_passes: Annotated[
         bool,
         typer.Option(
             "--two-passes",
             help=(
-                "Read the rows twice, a scorecard three times, instead of keeping them in memory."
+                "Read the rows twice, a scorecard three or four times, instead of keeping them in "
+                "memory."
             ),
         ),
     ] = False,
@@ -119,6 +130,8 @@ def fit(
         "--guarantee and --time-budget need -c direct or -c scorecard",
         "--classifier",
     )
+    of_card = max_lines is None or (name == "scorecard" and not from_summary)
+    require(of_card, "only cards have lines: it needs -c scorecard", "--max-lines")
     require(prior is None or from_summary, "rows have their own shares of classes", "--prior")
     if name == "beta-bernoulli":
         require(metric is None, "this classifier fits probabilities, not a metric", "--metric")
@@ -146,6 +159,8 @@ def fit(
             for key, value in (("guarantee", guarantee), ("time_budget", time_budget))
             if value is not None
         }
+        if max_lines is not None:
+            parameters["max_lines"] = _number_of_lines(max_lines)
         unfitted = _make_classifier(name, trained_metric, parameters)
         if two_passes or spark:
             supported = name in _IN_PASSES
@@ -175,6 +190,15 @@ def _make_classifier(name: str, metric: Metric, parameters: Mapping[str, Any]) -
     return plain[name](metric)
 
 
+def _number_of_lines(text: str) -> int | str | None:
+    """Return the parameter ``max_lines`` of a scorecard."""
+    if text in ("auto", "full"):
+        return "auto" if text == "auto" else None
+    whole = text.isdecimal() and int(text) >= 2
+    require(whole, f"{text!r} is not a whole number, 2 or more, 'auto' or 'full'", "--max-lines")
+    return int(text)
+
+
 def _fit_summaries(
     paths: list[str], metric: Metric, positive: str | None, prior: float | None
 ) -> tuple[Any, str]:
@@ -202,15 +226,13 @@ def _fit_rows(model: Any, files: RowFiles) -> tuple[Any, str]:
     import numpy as np
 
     from directrix.classifiers import DirectClassifier, ScorecardClassifier
-    from directrix.cli.rows import matching_label, read_rows
+    from directrix.cli.rows import labels_to_fit, read_rows
 
     raw = isinstance(model, ScorecardClassifier) and not files.libsvm
     rows = read_rows(files, raw=raw)
-    y = files.labels(rows.y)
-    if files.positive is not None and not files.libsvm and len(np.unique(rows.y)) == 2:
-        # The model keeps the labels, so that other commands know them in other rows.
-        y = rows.y
-        model.set_params(positive=matching_label(files.positive, np.unique(y)))
+    y, label = labels_to_fit(files, rows.y)
+    if label is not None:
+        model.set_params(positive=label)
     classes = np.unique(y).tolist()
     if len(classes) < 2 or not isinstance(model, DirectClassifier | ScorecardClassifier):
         _require_two_classes(classes)
@@ -234,7 +256,9 @@ def _fit_in_passes(model: Any, files: RowFiles) -> tuple[Any, str]:
     )
     source, options = files.source()
     model.fit_source(source, **options)
-    number = "three" if isinstance(model, ScorecardClassifier) else "two"
+    number = "two"
+    if isinstance(model, ScorecardClassifier):  # one more pass scores the rows by compact cards
+        number = "three" if model.report_.size is None and len(model.sizes()) == 1 else "four"
     return model, f"from {number} passes over the rows"
 
 

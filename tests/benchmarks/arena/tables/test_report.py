@@ -4,7 +4,7 @@ import pytest
 pytest.importorskip("pandas")
 
 from benchmarks.arena.results import Score
-from benchmarks.arena.tables import report
+from benchmarks.arena.tables import run as report
 from benchmarks.arena.tables.protocol import MEASURED, METRICS, LargeTableArena, TableArena
 from benchmarks.harness.record import Record
 from benchmarks.rivals.tables import BOOSTING, EBM, LINE

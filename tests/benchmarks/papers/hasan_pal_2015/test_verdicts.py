@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import chi2
 
 from benchmarks.papers.claims import Claim
-from benchmarks.papers.hasan_pal_2015 import claims, kernel_tables
+from benchmarks.papers.hasan_pal_2015 import kernels, report
 from benchmarks.papers.hasan_pal_2015.methods import (
     METHODS,
     PROTOCOLS,
@@ -17,8 +17,7 @@ from benchmarks.papers.hasan_pal_2015.methods import (
     rows_of,
 )
 from benchmarks.papers.hasan_pal_2015.noise import SETS
-from benchmarks.papers.hasan_pal_2015.report import lines
-from benchmarks.papers.hasan_pal_2015.results import Measured, Pair
+from benchmarks.papers.hasan_pal_2015.report import Measured, Pair, lines
 from directrix import BetaBernoulliClassifier
 from directrix.classifiers.beta_bernoulli.plateaus import even_score
 from directrix.losses import ZeroOne
@@ -26,7 +25,7 @@ from directrix.objectives import DataObjective
 
 
 def test_every_claim_of_the_abstract_has_a_verdict_and_a_figure():
-    verdicts = claims()
+    verdicts = report.claims()
     assert len(verdicts) == 6
     for one in verdicts:
         assert isinstance(one, Claim)
@@ -37,7 +36,7 @@ def test_every_claim_of_the_abstract_has_a_verdict_and_a_figure():
 
 def test_the_report_lists_the_verdicts():
     text = "\n".join(lines(Measured()))
-    for one in claims():
+    for one in report.claims():
         assert f"| {one.claim} | {one.verdict} | {one.figure} |" in text
 
 
@@ -91,11 +90,11 @@ def test_mcnemar_has_no_continuity_correction():
 
 
 def test_sparsity_is_judged_on_the_folds_and_sets_that_both_have(monkeypatch, tmp_path):
-    record = replace(kernel_tables.RECORD, path=tmp_path / "folds.csv")
-    sparse, svm = kernel_tables.PAPERS_SPARSE, kernel_tables.SVM
+    record = replace(kernels.TABLES, path=tmp_path / "folds.csv")
+    sparse, svm = kernels.PAPERS_SPARSE, kernels.SVM
     fits = [(sparse, 0, 20), (svm, 0, 30), (svm, 1, 4)]
     record.append([("heart", method, 0, fold, 54, 9, kept) for method, fold, kept in fits])
-    monkeypatch.setattr(kernel_tables, "RECORD", record)
-    (claim,) = [one for one in claims() if "sparser" in one.claim]
+    monkeypatch.setattr(kernels, "TABLES", record)
+    (claim,) = [one for one in report.claims() if "sparser" in one.claim]
     assert claim.verdict == "holds on the 1 of 4 sets that are measured"
     assert claim.figure.endswith("heart 20 and 30 (folds: 1)")

@@ -33,7 +33,7 @@ def test_the_generated_population_has_rare_positives_and_missing_values(rows):
 
 def test_the_rebuilt_line_is_near_what_a_report_compares_with(rows):
     X, y = rows
-    fitted = ScorecardClassifier("auc", learn_from="counts", max_crosses=0).fit(
+    fitted = ScorecardClassifier("auc", learn_from="counts", max_crosses=0, max_lines=None).fit(
         X[:1_500], y[:1_500]
     )
     chosen = next(

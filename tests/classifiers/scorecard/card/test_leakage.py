@@ -23,7 +23,9 @@ def table(n=2500):
 
 
 def fitted(X, bad):
-    return ScorecardClassifier("auc", cv=2, max_crosses=0, learn_from="counts").fit(X, bad)
+    return ScorecardClassifier("auc", cv=2, max_crosses=0, max_lines=None, learn_from="counts").fit(
+        X, bad
+    )
 
 
 def test_columns_that_hold_the_answer_are_named_in_the_report():

@@ -12,7 +12,8 @@ def fitted(request):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 2))
     y = np.digitize(X[:, 0] + rng.normal(size=300), [0.0, 0.8][: request.param - 1])
-    return ScorecardClassifier("auc", learn_from="counts", cv=2, warn_baseline=False).fit(X, y), X
+    how = {"learn_from": "counts", "cv": 2, "max_lines": None, "warn_baseline": False}
+    return ScorecardClassifier("auc", **how).fit(X, y), X
 
 
 def test_scores_are_points_less_the_cutoff(fitted):

@@ -16,13 +16,14 @@ from directrix.engines import HashFolds
 from directrix.engines.column_roles import TableRoles
 from directrix.exceptions.columns import ColumnNotFoundError
 
-ADDITIVE = {"learn_from": "rows", "max_crosses": 0, "cv": 2}
+ADDITIVE = {"learn_from": "rows", "max_crosses": 0, "max_lines": None, "cv": 2}
+COMPACT = {"max_lines": "auto"}
 TWO_FOLDS = HashFolds(2, key="id")
 
 
 @cache
 def of_counts():
-    return fit(frame())
+    return fit(frame(), card=COMPACT)
 
 
 @cache
@@ -63,7 +64,7 @@ def source_of(name, tmp_path):
 
 @pytest.mark.parametrize("name", ["parquet", "csv", "arrow", "polars", "duckdb", "dask"])
 def test_the_card_does_not_depend_on_where_the_rows_are(name, tmp_path):
-    card = fit(source_of(name, tmp_path))
+    card = fit(source_of(name, tmp_path), card=COMPACT)
     np.testing.assert_allclose(points(card), points(of_counts()), atol=1e-6)
     assert card.report_.chosen == of_counts().report_.chosen
     assert card.operating_point_.empirical == of_counts().operating_point_.empirical
@@ -97,7 +98,7 @@ def test_everything_that_a_column_can_hold():
     assert np.isfinite(card.decision_function(new)).all()
     assert card.classes_.tolist() == [False, True]
     assert np.ptp(card.card_.columns[4]) == 0.0  # of the constant
-    in_memory = ScorecardClassifier("auc", learn_from="counts", cv=3).fit(
+    in_memory = ScorecardClassifier("auc", learn_from="counts", cv=3, max_lines=None).fit(
         rows[options["features"]], y
     )
     correlation = np.corrcoef(card.decision_function(new), in_memory.decision_function(new))
@@ -107,7 +108,9 @@ def test_everything_that_a_column_can_hold():
 def test_columns_without_names():
     rows = frame()
     array = np.column_stack([rows["age"], rows["member"], rows["y"] == "yes"]).astype(float)
-    card = ScorecardClassifier("auc", learn_from="counts", cv=3).fit_source(array, target=2)
+    card = ScorecardClassifier("auc", learn_from="counts", cv=3, max_lines=None).fit_source(
+        array, target=2
+    )
     assert card.n_features_in_ == 2
     assert not hasattr(card, "feature_names_in_")
     assert np.isfinite(card.decision_function(array[:, :2])).all()
@@ -183,7 +186,8 @@ def test_rows_of_weight_zero_do_not_count():
     rows = frame()
     extra = rows.iloc[:200].assign(y="third", age=-5.0, id=np.arange(200) + 10_000)
     both = pd.concat([rows.assign(w=1.0), extra.assign(w=0.0)])
-    np.testing.assert_allclose(points(fit(both, weight="w")), points(of_counts()), atol=1e-6)
+    card = fit(both, weight="w", card=COMPACT)
+    np.testing.assert_allclose(points(card), points(of_counts()), atol=1e-6)
 
 
 def test_balanced_classes_move_the_threshold():
