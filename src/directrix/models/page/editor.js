@@ -334,7 +334,7 @@ class Editor {
     this.first = state.first;
     this.scale = state.scale;
     this.whole = state.scale.kind === "integer" || (state.scale.kind === "pdo" && state.scale.rounded);
-    this.decimals = this.whole ? 0 : 1;
+    this.decimals = this.whole ? 0 : state.scale.kind === "scores" ? 2 : 1;
     this.metric = new PageMetric(state.metric);
     this.sizes = state.sizes.map(size => size / (this.metric.limited ? 1.4 : 1.7));
     this.label = String(state.positive);
