@@ -9,6 +9,7 @@ from scipy.special import expit
 
 from directrix.designs.compression import (
     RIDGE,
+    Fitted,
     RowCompression,
     Teacher,
     compression_of_counts,
@@ -147,7 +148,9 @@ def test_whole_points_are_the_best_of_all_for_their_unit():
     for _ in range(5):
         root = rng.normal(size=(3, 3))
         hessian, points = root @ root.T + np.eye(3), rng.uniform(0, 4, 3)
-        whole, unit = whole_points(points, hessian, np.array([0, 0, 0]), 3)
+        nothing, zeros = np.full(3, -1), np.zeros(3, dtype=int)
+        made = Fitted(zeros, np.arange(3), zeros, points, 0.0, hessian, np.full(3, np.nan))
+        whole, unit = whole_points(made, 3, (nothing, nothing))
         base = points - points.min()
 
         def cost(tried, hessian=hessian, base=base, unit=unit):

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.designs.compact import Behind, CompactFit
+from directrix.designs.compact import Behind, CompactFit, teacher_odds
+from directrix.designs.editing import EditStart
 from directrix.designs.points import PointsFit, finished, points_as_rows
 from directrix.designs.screening import ScreenedColumns, is_wide, screened
 from directrix.designs.structure import Structure, StructureSearch
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from directrix.fitting.training_rows import KeyedRows, TrainingRows
     from directrix.metrics.base import Metric
     from directrix.models.card import Scale
+    from directrix.models.report import CardSize
 
 #: Factors of the ridge of a structure with which closed-form cards are compared. Those of rows
 #: begin with the ridge itself; others are neighbours of good candidates.
@@ -58,7 +60,7 @@ class CardSettings:
 
     ``learn_from`` is "rows" or "counts"; ``max_lines`` is "auto", the largest number of printed
     lines, or None for the full card; ``scale`` says what a point is worth, by default what the
-    trained line says.
+    trained line says; ``editable`` whether a fit keeps what an editor begins with.
     """
 
     learn_from: str
@@ -68,6 +70,7 @@ class CardSettings:
     max_columns: int | str | None = None
     scale: Scale | None = None
     n_jobs: int | None = None
+    editable: bool = False
 
     def structure_search(
         self,
@@ -112,11 +115,12 @@ class CardDesign:
 
     def learn(self, keyed: KeyedRows, label: Any, n_folds: int, clock: Clock) -> LearnedDesign:
         """Learn a structure; of a wide table, which columns are looked at."""
-        seen = keyed.training_rows(label, n_folds, MOST_ROWS)
-        seen = seen._replace(X=self.to_cells(seen.X))
+        raw = keyed.training_rows(label, n_folds, MOST_ROWS)
+        seen = raw._replace(X=self.to_cells(raw.X))
+        values = raw.X if self.settings.editable else None
         if not is_wide(len(self.kinds), clock):
             search = self.settings.structure_search(self.kinds, seen, clock)
-            return _learned(self, search, keyed, label, clock)
+            return _learned(self, search, keyed, label, clock, edited=(seen, values))
 
         def search_of(index: IntArray, by_fold: Mapping[int | None, Any]) -> StructureSearch:
             kinds, rows = [self.kinds[k] for k in index], seen._replace(X=seen.X[:, index])
@@ -129,7 +133,7 @@ class CardDesign:
             self.settings.with_columns(columns.positions),
         )
         search.skipped.extend([note] if note else [])
-        return _learned(narrow, search, keyed, label, clock, columns)
+        return _learned(narrow, search, keyed, label, clock, columns, edited=(seen, values))
 
 
 def _learned(
@@ -139,8 +143,13 @@ def _learned(
     label: Any,
     clock: Clock,
     columns: ScreenedColumns | None = None,
+    *,
+    edited: tuple[TrainingRows, FloatArray | None],
 ) -> LearnedDesign:
-    """Choose the structure on held-out rows, and code the rows by it."""
+    """Choose the structure on held-out rows, and code the rows by it.
+
+    ``edited`` are rows with cells of all columns, and their values if an editor needs them.
+    """
     cells, settings = search.rows, design.settings
     structure = search.run()
     folds = [] if cells.fold is None else range(int(cells.fold.max()) + 1)
@@ -160,6 +169,7 @@ def _learned(
         _direction_prices(search, ridge),
         used_up,
         columns,
+        edited,
     )
     candidates = CardCandidates(seen, ridge, settings.learn_from, clock, n_jobs)
     return LearnedDesign(
@@ -176,7 +186,8 @@ def _learned(
 class CardEnd:
     """The end of the fit of a card, whatever metric it is trained for.
 
-    ``columns`` are those of the design, if the table was screened.
+    ``columns`` are those of the design, if the table was screened. ``edited`` are rows with cells
+    of all columns, and their values if an editor needs them.
     """
 
     design: CardDesign
@@ -185,7 +196,8 @@ class CardEnd:
     unbinned: UnbinnedBaseline
     prices: DirectionPrices
     used_up: Callable[[], bool]
-    columns: ScreenedColumns | None = None
+    columns: ScreenedColumns | None
+    edited: tuple[TrainingRows, FloatArray | None]
 
     def draft(self, metric: Metric, best: BestFit) -> Draft:
         """Return the chosen card, on its scale if it has one.
@@ -208,25 +220,34 @@ class CardEnd:
             directions=directions,
         )
         best = best._replace(report=report)
-        if settings.scale is None and settings.max_lines is None:
+        if settings.scale is None and settings.max_lines is None and not settings.editable:
             return self._full_draft(metric, best, {None: card})
         cards: dict[int | None, Card] = {None: card}
         for fold, line in enumerate(best.lines.without):
             cards[fold] = Card.of(search.design(structure, fold), line)
         full = partial(self._full_draft, metric, best, cards)
-        if settings.max_lines is None:
-            return full()
         compact = CompactFit(
             settings.scale,
             metric,
             search.rows,
             search.kinds,
             settings.directions,
-            settings.max_lines,
+            2 if settings.max_lines is None else settings.max_lines,
             self.used_up,
             self._of_cells,
         )
-        return compact.run(best, cards, full, unbinned)
+        draft = full() if settings.max_lines is None else compact.run(best, cards, full, unbinned)
+        if not settings.editable:
+            return draft
+        teachers = compact.teachers(cards, teacher_odds(best.scores, search.rows))
+        return draft._replace(start=self._start(teachers, draft.report.size))
+
+    def _start(self, teachers: Mapping[int | None, Card], size: CardSize | None) -> EditStart:
+        """Return what an editor begins with: full cards of all columns, and their rows."""
+        rows, values = self.edited
+        assert values is not None  # noqa: S101 - the settings ask for an editor
+        cards = {fold: self._widened(card) for fold, card in teachers.items()}
+        return EditStart(cards, rows, values, None if size is None else size.lines)
 
     def _full_draft(
         self,

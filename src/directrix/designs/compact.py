@@ -257,12 +257,8 @@ class CompactFit:
         ``to_log_odds`` are the slope and the offset from scores of the card of all rows to
         log-odds.
         """
-        centre, spread = self._centre(cards[None], None)
         of_size: dict[int, dict[int | None, Card]] = {size: {} for size in sizes}
-        for fold, card in cards.items():
-            of_fold, scale = self._centre(card, fold)
-            same = card.affine(spread / scale, centre - of_fold * spread / scale)
-            in_odds = (card if fold is None else same).affine(*to_log_odds)
+        for fold, in_odds in self.teachers(cards, to_log_odds).items():
             kept = slice(None) if fold is None else np.flatnonzero(self.seen.fold != fold)
             cells, weight = self.seen.X[kept], self.seen.weight[kept]
             weight = weight / weight.mean()
@@ -271,6 +267,18 @@ class CompactFit:
             for size, groups in compression.path(sizes).items():
                 of_size[size][fold] = self._restated(compression, groups)
         return of_size
+
+    def teachers(
+        self, cards: Mapping[int | None, Card], to_log_odds: tuple[float, float]
+    ) -> dict[int | None, Card]:
+        """Return the full cards with points in log-odds, those of the folds on the same scale."""
+        centre, spread = self._centre(cards[None], None)
+        made = {}
+        for fold, card in cards.items():
+            of_fold, scale = self._centre(card, fold)
+            same = card.affine(spread / scale, centre - of_fold * spread / scale)
+            made[fold] = (card if fold is None else same).affine(*to_log_odds)
+        return made
 
     def _restated(self, compression: RowCompression, groups: Groups) -> Card:
         """Return the card of a size on the scale that is asked for; by default in log-odds."""

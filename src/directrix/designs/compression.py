@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ from directrix.models.card import Card, Cross
 from directrix.tables.coding.prior import cell_weights
 
 if TYPE_CHECKING:
-    from directrix._typing import FloatArray, IntArray
+    from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.tables.coding.card_coding import Direction
     from directrix.tables.coding.prior import CellKinds
 
@@ -32,6 +33,8 @@ _STEPS, _CONVERGED = 40, 1e-5
 #: Units of whole points that are tried, as factors of the finest with which all points fit.
 _UNITS = tuple(np.geomspace(1.0, 2.0, 8).tolist())
 _CHANGES = 400
+#: Costs of changes are compared in multiples of one over this, so that rounding breaks no ties.
+_FINEST = 2.0**24
 #: Least curvature of a row, in its weight.
 _LEAST_CURVATURE = 1e-9
 
@@ -63,7 +66,7 @@ class Fitted(NamedTuple):
     """Points of groups, and their curvature, the intercept projected out.
 
     ``groups`` are the atoms that the groups are named after, and ``block`` is the column or grid of
-    each.
+    each. ``fixed`` has the points of groups that are not fitted, and NaN for all others.
     """
 
     of_atom: IntArray
@@ -72,12 +75,27 @@ class Fitted(NamedTuple):
     points: FloatArray
     intercept: float
     hessian: FloatArray
+    fixed: FloatArray
+
+    @property
+    def is_anchored(self) -> AnyArray:
+        """Whether the column or grid of each group has fixed points, which set its zero."""
+        anchored: AnyArray = np.isin(self.block, self.block[~np.isnan(self.fixed)])
+        return anchored
+
+    def place(self, n_atoms: int) -> IntArray:
+        """Return the group of each atom, as a position among the groups; −1 for none."""
+        place = np.full(n_atoms, -1)
+        place[self.groups] = np.arange(len(self.groups))
+        of_atom: IntArray = place[self.of_atom]
+        return of_atom
 
 
 class Compression:
     """Compresses one card: points of groups are those nearest to the teacher's in its curvature.
 
-    ``weights`` has, for each column, the weight of the rows in each of its cells.
+    ``weights`` has, for each column, the weight of the rows in each of its cells. ``chains`` are
+    atoms of a column in an order in which points may only rise.
     """
 
     def __init__(
@@ -86,10 +104,10 @@ class Compression:
         curvature: Curvature,
         weights: Sequence[FloatArray],
         kinds: Sequence[CellKinds],
-        directions: Sequence[Direction],
+        chains: Sequence[Sequence[int]],
     ) -> None:
         self.atoms, self.curvature, self.weights = atoms, curvature, weights
-        self.kinds, self.directions = kinds, directions
+        self.kinds, self.chains = kinds, chains
         self._block = np.zeros(atoms.count, dtype=np.int64)
         of_blocks = [*atoms.cells, *(grid.atoms for grid in atoms.grids)]
         for block, of_block in enumerate(of_blocks):
@@ -100,21 +118,25 @@ class Compression:
         """Return the groups of each size."""
         return merge_path(self.atoms, self.curvature, sizes)
 
-    def fitted(self, groups: Groups) -> Fitted:
+    def fitted(self, groups: Groups, fixed: FloatArray | None = None) -> Fitted:
         """Fit the points of groups to the teacher's probabilities; directions are kept.
 
-        Neighbours whose points would be in the wrong order are merged.
+        Neighbours whose points would be in the wrong order are merged. ``fixed`` has the points of
+        atoms that are not fitted, and NaN for all others; atoms of a group have the same.
         """
         of_atom = groups.of_atom.copy()
+        fixed = np.full(len(of_atom), np.nan) if fixed is None else fixed.copy()
         while True:
-            made = self._fitted(of_atom, groups.points)
+            made = self._fitted(of_atom, groups.points, fixed)
             wrong = self._out_of_order(made)
             if not wrong:
                 return made
             for x, z in wrong:
+                value = fixed[z] if np.isnan(fixed[x]) else fixed[x]
                 of_atom[of_atom == of_atom[z]] = of_atom[x]
+                fixed[of_atom == of_atom[x]] = value
 
-    def _fitted(self, of_atom: IntArray, points: FloatArray) -> Fitted:
+    def _fitted(self, of_atom: IntArray, points: FloatArray, fixed: FloatArray) -> Fitted:
         """Fit the points of groups, whatever their order."""
         names, number = np.unique(of_atom, return_inverse=True)
         block = self._block[names]
@@ -133,56 +155,70 @@ class Compression:
         hessian[size, size] = base.total
         hessian[np.arange(size), np.arange(size)] += RIDGE
         hessian[np.diag_indices(size + 1)] += 1e-9
-        start = np.append(points[names], 0.0)
-        values = self._solved(number, np.flatnonzero(used), hessian, start)
+        of_groups = np.append(fixed[names], np.nan)
+        free = np.flatnonzero(np.isnan(of_groups))
+        start = np.where(np.isnan(of_groups), np.append(points[names], 0.0), of_groups)
+        values = self._solved(number, np.flatnonzero(used), hessian, start, free)
         inner = (
             hessian[:size, :size]
             - np.outer(hessian[:size, size], hessian[size, :size]) / (hessian[size, size])
         )
-        return Fitted(of_atom, names, block, values[:size], float(values[size]), inner)
+        intercept = float(values[size])
+        return Fitted(of_atom, names, block, values[:size], intercept, inner, of_groups[:-1])
 
     def _solved(
-        self, number: IntArray, blocks: IntArray, hessian: FloatArray, start: FloatArray
+        self,
+        number: IntArray,
+        blocks: IntArray,
+        hessian: FloatArray,
+        start: FloatArray,
+        free: IntArray,
     ) -> FloatArray:
         """Return the points of groups that are nearest to the teacher's, and the intercept.
 
         ``number`` is the group of each atom, and ``blocks`` are the columns and grids that are
-        left. A descent begins at ``start``.
+        left. A descent begins at ``start``, where all but the entries ``free`` stay.
         """
         del blocks
         first = np.zeros(len(start))
         np.add.at(first, number[number >= 0], self.curvature.first[:-1][number >= 0])
         first[-1] = self.curvature.first[-1]
-        return np.asarray(np.linalg.solve(hessian, first))
+        if len(free) < len(start):
+            held = np.setdiff1d(np.arange(len(start)), free)
+            first -= hessian[:, held] @ start[held]
+        values = start.copy()
+        values[free] = np.linalg.solve(hessian[np.ix_(free, free)], first[free])
+        return values
 
     def _out_of_order(self, made: Fitted) -> list[tuple[int, int]]:
         """Return neighbouring atoms whose points fall where they may only rise."""
-        place = {int(name): k for k, name in enumerate(made.groups)}
+        place = made.place(self.atoms.count)
         wrong = []
-        for direction in self.directions:
-            line = self.atoms.lines[direction.column]
-            of_line = [place.get(int(made.of_atom[atom]), -1) for atom in line]
-            for x, z, i, j in zip(line, line[1:], of_line, of_line[1:], strict=False):
+        for chain in self.chains:
+            for x, z in pairwise(chain):
+                i, j = place[x], place[z]
                 if i >= 0 and j >= 0 and made.points[i] > made.points[j]:
                     wrong.append((x, z))
         return wrong
 
-    def whole(self, made: Fitted, largest: int) -> tuple[FloatArray, float]:
-        """Return whole points from 0 to the largest, and what one of them is worth."""
+    def whole(
+        self, made: Fitted, largest: int, unit: float | None = None
+    ) -> tuple[FloatArray, float]:
+        """Return whole points from 0 to the largest, and what one of them is worth.
+
+        That is ``unit``, if it is given; else the best of several.
+        """
         size = len(made.points)
         above, below = np.full(size, -1), np.full(size, -1)
-        place = {int(name): k for k, name in enumerate(made.groups)}
-        for direction in self.directions:
-            line = [place.get(int(made.of_atom[a]), -1) for a in self.atoms.lines[direction.column]]
-            line = list(dict.fromkeys(k for k in line if k >= 0))
-            above[line[:-1]], below[line[1:]] = line[1:], line[:-1]
-        return whole_points(made.points, made.hessian, made.block, largest, (below, above))
+        place = made.place(self.atoms.count)
+        for chain in self.chains:
+            groups = list(dict.fromkeys(k for k in place[list(chain)].tolist() if k >= 0))
+            above[groups[:-1]], below[groups[1:]] = groups[1:], groups[:-1]
+        return whole_points(made, largest, (below, above), unit)
 
     def card(self, made: Fitted, points: FloatArray, intercept: float) -> Card:
         """Return a card with these points for the groups; columns that are gone have none."""
-        place = np.full(self.atoms.count, -1)
-        place[made.groups] = np.arange(len(made.groups))
-        number = place[made.of_atom]
+        number = made.place(self.atoms.count)
         columns: list[FloatArray] = []
         for k, atoms in enumerate(self.atoms.cells):
             group = np.where(atoms >= 0, number[atoms], -1)
@@ -229,10 +265,15 @@ class RowCompression(Compression):
             cell_weights(of_column, column, teacher.weight)
             for column, of_column in zip(teacher.cells.T, kinds, strict=True)
         ]
-        super().__init__(atoms, curvature, weights, kinds, directions)
+        super().__init__(atoms, curvature, weights, kinds, chains_of(atoms, directions))
 
     def _solved(
-        self, number: IntArray, blocks: IntArray, hessian: FloatArray, start: FloatArray
+        self,
+        number: IntArray,
+        blocks: IntArray,
+        hessian: FloatArray,
+        start: FloatArray,
+        free: IntArray,
     ) -> FloatArray:
         """Fit to the teacher's probabilities.
 
@@ -241,8 +282,8 @@ class RowCompression(Compression):
         weight, chance = self.teacher.weight, self._chance
         index = number[self.rows[blocks]]
         size = len(start) - 1
-        factor = cho_factor(hessian)
-        values = start
+        factor = cho_factor(hessian[np.ix_(free, free)])
+        values = start.copy()
         scores = values[index].sum(axis=0)
         # The intercept first: points may have another zero than the teacher's.
         values[size] = float(weight @ (self.teacher.log_odds - scores)) / float(weight.sum())
@@ -254,12 +295,12 @@ class RowCompression(Compression):
             for of_block in index:
                 gradient[:size] += np.bincount(of_block, residual, size)
             gradient[size] = residual.sum()
-            step = cho_solve(factor, gradient)
-            decrease = float(gradient @ step)
+            step = cho_solve(factor, gradient[free])
+            decrease = float(gradient[free] @ step)
             if decrease > last:
                 damping /= 2.0
             last = decrease
-            values = values - damping * step
+            values[free] -= damping * step
             if decrease < _CONVERGED:
                 break
         return values
@@ -294,7 +335,12 @@ def compression_of_counts(
     first = np.append(member.T @ scores, mass @ points + card.intercept * total)
     gram = curvature * (member.T @ sparse.csr_array(second) @ member).toarray()
     made = Curvature.of_sums(gram, member.T @ mass, total, first)
-    return Compression(atoms, made, weights, kinds, directions)
+    return Compression(atoms, made, weights, kinds, chains_of(atoms, directions))
+
+
+def chains_of(atoms: Atoms, directions: Sequence[Direction]) -> list[list[int]]:
+    """Return the atoms of each column with a direction, in the order in which points may rise."""
+    return [atoms.lines[direction.column] for direction in directions]
 
 
 def _points_of_cells(
@@ -328,40 +374,40 @@ def _cross(grid: Grid, number: IntArray, points: FloatArray) -> Cross:
 
 
 def whole_points(
-    points: FloatArray,
-    hessian: FloatArray,
-    block: IntArray,
-    largest: int,
-    neighbours: tuple[IntArray, IntArray] | None = None,
+    made: Fitted, largest: int, neighbours: tuple[IntArray, IntArray], unit: float | None = None
 ) -> tuple[FloatArray, float]:
     """Return whole points that are nearest in the curvature, and the unit that they are in.
 
-    For each of several units: rounded points, of which one at a time is changed by one.
+    For each of several units, or the one that is given: rounded points, of which one at a time is
+    changed by one.
 
-    The least points of the groups of one ``block`` are zero. ``neighbours`` has, for each group,
-    the one whose points may not be more and the one whose points may not be less; −1 for none.
+    The least points of the groups of one column are zero, unless some of them are fixed.
+    ``neighbours`` has, for each group, the one whose points may not be more and the one whose
+    points may not be less; −1 for none.
     """
+    points, hessian, block, fixed = made.points, made.hessian, made.block, made.fixed
     if not len(points):
         return points, 1.0
-    lowest = np.full(int(block.max()) + 1, np.inf)
-    np.minimum.at(lowest, block, points)
-    base = points - lowest[block]
+    anchored, is_fixed = made.is_anchored, ~np.isnan(fixed)
+    base = np.where(anchored, points, _from_lowest(points, block))
     widest = float(base.max())
-    if widest <= 0.0:
+    if unit is None and widest <= 0.0:
         return np.zeros(len(points)), 1.0
-    units = widest / largest * np.array(_UNITS)[:, None]
-    below, above = neighbours or (np.full(len(points), -1), np.full(len(points), -1))
-    whole = np.clip(np.rint(base / units), 0.0, largest)
+    units = (widest / largest * np.array(_UNITS) if unit is None else np.array([unit]))[:, None]
+    below, above = neighbours
+    lowest = np.where(anchored, -float(largest), 0.0)
+    whole = np.clip(np.rint(base / units), lowest, largest)
+    whole[:, is_fixed] = np.rint(base / units)[:, is_fixed]
     slope = (whole * units - base) @ hessian
     curve = 0.5 * units**2 * hessian.diagonal()
     every = np.arange(len(units))
     for _ in range(_CHANGES):
         up, down = curve + units * slope, curve - units * slope
-        up[(whole >= largest) | ((above >= 0) & (whole >= whole[:, above]))] = np.inf
-        down[(whole <= 0.0) | ((below >= 0) & (whole <= whole[:, below]))] = np.inf
-        both = np.concatenate([up, down], axis=1)
+        up[is_fixed | (whole >= largest) | ((above >= 0) & (whole >= whole[:, above]))] = np.inf
+        down[is_fixed | (whole <= lowest) | ((below >= 0) & (whole <= whole[:, below]))] = np.inf
+        both = np.rint(np.concatenate([up, down], axis=1) * _FINEST)
         index = both.argmin(axis=1)
-        better = both[every, index] < -1e-9
+        better = both[every, index] < 0.0
         if not better.any():
             break
         group, sign = index % len(points), np.where(index < len(points), 1.0, -1.0)
@@ -370,6 +416,12 @@ def whole_points(
     off = whole * units - base
     cost = ((off @ hessian) * off).sum(axis=1)
     best = int(cost.argmin())
+    return np.where(anchored, whole[best], _from_lowest(whole[best], block)), float(units[best, 0])
+
+
+def _from_lowest(points: FloatArray, block: IntArray) -> FloatArray:
+    """Return points less the least of their column or grid."""
     lowest = np.full(int(block.max()) + 1, np.inf)
-    np.minimum.at(lowest, block, whole[best])
-    return whole[best] - lowest[block], float(units[best, 0])
+    np.minimum.at(lowest, block, points)
+    rest: FloatArray = points - lowest[block]
+    return rest

@@ -97,11 +97,12 @@ class Atoms:
         directions: Sequence[Direction],
         cells: IntArray,
         curvature: FloatArray,
+        most: int = _MOST_ATOMS,
     ) -> Atoms:
         """Merge cells of almost equal points, and crosses to small grids.
 
         The points of ``card`` are log-odds; ``cells`` and ``curvature`` are those of the teacher's
-        training rows.
+        training rows. ``most`` is the largest number of atoms of columns.
         """
         weights = [
             np.bincount(cells[:, k], curvature, of.n_cells).astype(np.float64)
@@ -115,7 +116,7 @@ class Atoms:
                 points[k] += moved[side]
             parts.append((cross, *inner))
         parts.sort(key=lambda part: -float((part[2] * part[1] ** 2).sum()))
-        return cls.of_points(points, weights, kinds, directions, parts[:_MOST_CROSSES])
+        return cls.of_points(points, weights, kinds, directions, parts[:_MOST_CROSSES], most)
 
     @classmethod
     def of_points(
@@ -125,6 +126,7 @@ class Atoms:
         kinds: Sequence[CellKinds],
         directions: Sequence[Direction] = (),
         crosses: Sequence[tuple[Cross, FloatArray, FloatArray]] = (),
+        most: int = _MOST_ATOMS,
     ) -> Atoms:
         """Return atoms of columns with these points, and of the interactions of crosses.
 
@@ -143,7 +145,7 @@ class Atoms:
                 alone = alone[:0]
             chains.append(line)
             loose.append(alone)
-        room = _MOST_ATOMS - sum(map(len, loose))
+        room = most - sum(map(len, loose))
         starts = _nearly_equal(chains, points, weights, room)
         of_cell, lines, free, count = [], [], [], 0
         for k, (chain, first) in enumerate(zip(chains, starts, strict=True)):

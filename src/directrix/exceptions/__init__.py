@@ -26,6 +26,9 @@ from directrix.exceptions.columns import OwnBinsError as OwnBinsError
 from directrix.exceptions.columns import PandasIndexWarning as PandasIndexWarning
 from directrix.exceptions.columns import UnusableColumnsError as UnusableColumnsError
 from directrix.exceptions.columns import listed
+from directrix.exceptions.edits import EditError as EditError
+from directrix.exceptions.edits import LockboxReadWarning as LockboxReadWarning
+from directrix.exceptions.edits import NearestCutsWarning as NearestCutsWarning
 from directrix.exceptions.files import BinnerFileError as BinnerFileError
 from directrix.exceptions.files import ModelFileError as ModelFileError
 from directrix.exceptions.files import MomentsFileError as MomentsFileError

@@ -416,7 +416,7 @@ def prior_of(rows: TrainingRows) -> float:
 #: candidate, the threshold and the models of the folds vary with the rows too. Measured on samples
 #: of real populations (benchmarks/studies/new_rows). At a limit the curve itself shows how the
 #: metric varies with the threshold, so that less is left.
-SPREAD, _SPREAD_AT_LIMIT = 1.7, 1.4
+SPREAD, SPREAD_AT_LIMIT = 1.7, 1.4
 #: Rows of a class, by weight, of which one can be held out; rounding may take a little off.
 _FEWEST = 2.0 - 1e-9
 
@@ -554,7 +554,7 @@ class Assessment(NamedTuple):
         if change is not None:
             expected = change.applied(metric, expected, curve.prior)
         expected = _no_better(metric, expected, empirical, curve.prior)
-        sizes = choice.sizes.over(SPREAD if metric.limit is None else _SPREAD_AT_LIMIT)
+        sizes = choice.sizes.over(SPREAD if metric.limit is None else SPREAD_AT_LIMIT)
         less_sure = sizes.less_sure(empirical, expected)
         intervals = intervals_of(metric, expected, curve, less_sure)._replace(
             precision=precision_interval(metric, expected, curve, less_sure)

@@ -79,13 +79,15 @@ class Candidates(NamedTuple):
 class Fitted(NamedTuple):
     """The fit of one class against the others; ``card`` if the design makes cards.
 
-    ``sizes`` are the same fit with cards of other sizes.
+    ``sizes`` are the same fit with cards of other sizes, and ``start`` what an editor of the card
+    begins with, if the design was asked for it.
     """
 
     fitted: FittedLine
     report: DirectReport
     card: Card | None = None
     sizes: tuple[Fitted, ...] = ()
+    start: Any = None
 
 
 class BestFit(NamedTuple):
@@ -110,8 +112,8 @@ class Draft(NamedTuple):
     """A fit whose threshold rows that are set apart may still move.
 
     ``features`` turns rows, as they were given to the design, into what the line is a line of, and
-    ``card_of`` the line into a card, and the line of its points. ``sizes``: the same fit with cards
-    of other sizes.
+    ``card_of`` the line into a card, and the line of its points. ``sizes`` and ``start`` are as in
+    `Fitted`.
     """
 
     fitted: FittedLine
@@ -120,6 +122,7 @@ class Draft(NamedTuple):
     features: Callable[[Any], Any] = lambda X: X
     card_of: Callable[[FittedLine], tuple[Card, FittedLine]] | None = None
     sizes: tuple[Draft, ...] = ()
+    start: Any = None
 
     def guaranteed(self, rows: TrainingRows, guarantee: Guarantee) -> Draft:
         """Return the fit with a threshold and a calibration from rows set apart."""
@@ -138,7 +141,8 @@ class Draft(NamedTuple):
         if self.card_of is None:
             return Fitted(self.fitted, self.report)
         card, fitted = self.card_of(self.fitted)
-        return Fitted(fitted, self.report, card, tuple(draft.finished() for draft in self.sizes))
+        sizes = tuple(draft.finished() for draft in self.sizes)
+        return Fitted(fitted, self.report, card, sizes, self.start)
 
 
 class LearnedDesign(NamedTuple):

@@ -231,6 +231,37 @@ def intervals_of(
     return intervals._replace(**ends)
 
 
+def square_and_add(
+    metric: Metric, rates: Rates, curve: Curve, sizes: EffectiveCounts, level: float = _LEVEL
+) -> tuple[float, float]:
+    r"""Return the interval of a metric in closed form, from Wilson's intervals of the rates.
+
+    .. math:: m - \sqrt{\sum_j \min(0, m_j)^2}, \quad m + \sqrt{\sum_j \max(0, m_j)^2}
+
+    where :math:`m_j` is the change of the metric if the true- or false-positive rate or the share
+    of positives alone is at the end of its interval (Newcombe 1998, Zou and Donner 2008). A rate
+    that sets the threshold moves the other along the curve, as in `intervals_of`, which draws.
+    """
+    points = np.array([rates.tpr, rates.fpr, curve.prior])
+    n_rows = (sizes.n_pos, sizes.n_neg, sizes.n_pos + sizes.n_neg)
+    limited = None if metric.limit is None else metric.limit.rate
+    down = up = 0.0
+    for k, (point, n) in enumerate(zip(points.tolist(), n_rows, strict=True)):
+        changes = [0.0]
+        for end in wilson(point, n, level):
+            moved = points.copy()
+            moved[k] = end
+            if k == 1 and limited == "fpr":
+                low, high = np.interp([point, end], curve.fpr, curve.tpr)
+                moved[0] = np.clip(moved[0] + high - low, 0.0, 1.0)
+            elif k == 0 and limited == "tpr":
+                low, high = np.interp([point, end], curve.tpr, curve.fpr)
+                moved[1] = np.clip(moved[1] + high - low, 0.0, 1.0)
+            changes.append(float(metric.at_rates(*moved.tolist())) - rates.metric)
+        down, up = down + min(changes) ** 2, up + max(changes) ** 2
+    return float(rates.metric - np.sqrt(down)), float(rates.metric + np.sqrt(up))
+
+
 def precision_interval(
     metric: Metric, rates: Rates, curve: Curve, sizes: EffectiveCounts, level: float = _LEVEL
 ) -> tuple[float, float]:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.designs.card import CardSettings
+    from directrix.designs.editing import EditStart
 
 # ── The order of columns in a fit: by their values, whatever the order in the table ───────────────
 
@@ -161,11 +162,11 @@ class TrainingTable:
         # A bin needs rows, not weight: bins do not depend on the unit of weights that are no
         # frequencies, such as those that sum to one.
         copies = np.bincount(self.keyed.index, minlength=len(self.keyed.y))
-        return binner.fit_table(self._restored(self.keyed.X), copies.astype(np.float64))
+        return binner.fit_table(self.restored(self.keyed.X), copies.astype(np.float64))
 
     def to_cells(self, binner: Any, values: FloatArray) -> IntArray:
         """Return the cells in the columns of a binner; rows have the columns of ``keyed``."""
-        cells: IntArray = binner.cells(self._restored(values))
+        cells: IntArray = binner.cells(self.restored(values))
         return cells
 
     @property
@@ -173,7 +174,7 @@ class TrainingTable:
         """The names of the columns, in the order of ``keyed``."""
         return [self.table.columns[k].name for k in self.order]
 
-    def _restored(self, values: FloatArray) -> Table:
+    def restored(self, values: FloatArray) -> Table:
         """Return values of rows as a table, with the columns in their given order."""
         restored = np.empty(values.shape, order="F")
         restored[:, self.order] = values
@@ -228,12 +229,22 @@ class BinnedTable:
                 card, effects = fit.card, fit.report.directions
                 if card is not None:
                     card = replace(self.order.restored(card), bins=bins, counts=counts)
+                if fit.start is not None:
+                    fit = fit._replace(start=self._restored_start(fit.start))
                 effects = tuple(sorted(effects, key=lambda each: place.get(each.column, len(bins))))
                 report = replace(fit.report, directions=effects)
                 return fit._replace(report=report, card=card, sizes=tuple(map(complete, fit.sizes)))
 
             made.append(complete(fit))
         return made
+
+    def _restored_start(self, start: EditStart) -> EditStart:
+        """Return what an editor begins with, with columns in the order of the binner."""
+        cells = np.empty_like(start.rows.X)
+        cells[:, list(self.order.index)] = start.rows.X
+        values = self.binner.table_of(self.table.restored(start.values)).values
+        cards = {fold: self.order.restored(card) for fold, card in start.cards.items()}
+        return replace(start, cards=cards, rows=start.rows._replace(X=cells), values=values)
 
     @cached_property
     def _cell_counts(self) -> list[FloatArray]:

@@ -1,0 +1,584 @@
+"""CardEditor: a card that is edited by hand, with the price of each edit on held-out rows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+from warnings import warn
+
+import numpy as np
+
+from directrix.classifiers.scorecard.edit_log import EditLine, EditLog, EditPrices, edit_text
+from directrix.classifiers.scorecard.editor_base import (
+    Block,
+    EditBase,
+    Lockbox,
+    base_of_rows,
+    base_of_state,
+    read_state,
+    state_of,
+    with_finer_bins,
+    write_state,
+)
+from directrix.designs.compact import in_scores
+from directrix.designs.editing import (
+    Arrangement,
+    EditedCard,
+    EditPrice,
+    lockbox_assessment,
+    named_by_least,
+)
+from directrix.designs.points import finished
+from directrix.exceptions import (
+    BinNotFoundError,
+    ColumnNotFoundError,
+    EditError,
+    LockboxReadWarning,
+    NearestCutsWarning,
+    find_stacklevel,
+)
+from directrix.fitting.finalize import finalize_on_rows
+from directrix.fitting.fit_rows import Fitted
+from directrix.models.card_printing import cells_label
+from directrix.models.report import DirectReport, Estimate
+from directrix.tables.bins import number_of
+
+if TYPE_CHECKING:
+    from directrix.models.card import Card
+
+_DIRECTIONS = ("increasing", "decreasing")
+
+
+# ── CardEditor ────────────────────────────────────────────────────────────────────────────────────
+
+
+class CardEditor:
+    """A card that is edited by hand; every edit returns a new editor, and none is lost.
+
+    Made by `ScorecardClassifier.edit`. The full card of the fit stays the yardstick: after an edit
+    the points are those nearest to it in its curvature, for the card of all rows and for the card
+    made without each fold, so that held-out rows show at once what the edit costs (`price`).
+
+    People edit until that number is good, so that it stops being held out. One part of the rows,
+    the lockbox, is seen by no edit: it is in no count, and `fit` reads it once and reports it.
+
+    Lines of a column are numbered from 0, as `lines` shows them; methods take such a number, or a
+    bin as it is printed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from directrix import ScorecardClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(1500, 3))
+    >>> y = X[:, 0] + X[:, 1] ** 2 + rng.normal(size=1500) > 1
+    >>> edit = ScorecardClassifier("auc", max_lines=12, max_crosses=0, learn_from="counts").edit(
+    ...     X, y
+    ... )
+    >>> shorter = edit.drop("x2").merge("x0", 0, 1)
+    >>> print(shorter.log())
+    edit = edit.drop('x2')
+    edit = edit.merge('x0', 0, 1)
+    >>> len(shorter.price()), len(edit.price())
+    (3, 1)
+    """
+
+    def __init__(
+        self, base: EditBase, cards: Sequence[EditedCard], log: Sequence[Mapping[str, Any]] = ()
+    ) -> None:
+        self._base, self._cards, self._log = base, tuple(cards), EditLog(map(dict, log))
+
+    # ── Edits ─────────────────────────────────────────────────────────────────────────────────────
+
+    def merge(self, column: Any, first: Any, last: Any) -> CardEditor:
+        """Merge lines of a column: all from the first to the last, if they are in an order.
+
+        Levels, missing and special values are in none: then only the two lines are merged.
+
+        Parameters
+        ----------
+        column : str or int
+        first, last : int or str
+            Lines, by number or as printed.
+        """
+        block = self._block(column)
+        lines = self._line(block, first), self._line(block, last)
+        return self._edited(
+            {"edit": "merge", "column": block.name, "from": lines[0], "to": lines[1]}
+        )
+
+    def cuts(self, column: Any, cuts: Sequence[Any]) -> CardEditor:
+        """Cut a column of numbers or dates anew.
+
+        With rows in memory these are the cuts. Without, as after `ScorecardClassifier.load_editor`,
+        the nearest cuts that the full card has are used, with a warning that names them.
+
+        Parameters
+        ----------
+        column : str or int
+        cuts : sequence of numbers or dates
+            A value equal to a cut is in the bin below it. None at all make one bin.
+        """
+        block = self._block(column)
+        edit = {"edit": "cuts", "column": block.name, "cuts": list(cuts)}
+        if not block.n_ordered or block.kind == "boolean":
+            msg = f"column {block.name!r} has no cuts: merge its lines instead"
+            raise EditError(msg, edit)
+        try:
+            numbers = sorted({float(number_of(cut, block.kind)) for cut in cuts})
+        except (TypeError, ValueError) as error:
+            msg = f"cuts must be numbers, or dates if the column has dates: {error}"
+            raise EditError(msg, edit) from None
+        if not np.isfinite(numbers).all():
+            msg = "cuts must be finite"
+            raise EditError(msg, edit)
+        edit["cuts"] = numbers
+        return self._edited(edit)
+
+    def join_missing(self, column: Any, where: Any = None) -> CardEditor:
+        """Let missing values share the points of a line; None gives them a line of their own.
+
+        Parameters
+        ----------
+        column : str or int
+        where : int or str, optional
+            The line, by number or as printed.
+        """
+        block = self._block(column)
+        line = None if where is None else self._line(block, where)
+        return self._edited({"edit": "join_missing", "column": block.name, "to": line})
+
+    def drop(self, column: Any) -> CardEditor:
+        """Take the points of a column, or of a cross (``"age x income"``), away.
+
+        Parameters
+        ----------
+        column : str or int
+        """
+        return self._edited({"edit": "drop", "column": self._block(column).name})
+
+    def monotone(self, column: Any, direction: Any) -> CardEditor:
+        """Let the risk of the positive class only rise, or only fall, with a column.
+
+        Neighbours that the rows have in the other order get the same points.
+
+        Parameters
+        ----------
+        column : str or int
+        direction : "increasing", "decreasing", sequence of levels or None
+            Levels of a column of texts are given in the order in which their risk may rise. None
+            takes a direction back.
+        """
+        block = self._block(column)
+        if direction is not None and not isinstance(direction, str):
+            direction = list(direction)
+        return self._edited({"edit": "monotone", "column": block.name, "direction": direction})
+
+    def points(self, column: Any, points: Mapping[Any, float | None]) -> CardEditor:
+        """Fix points of a column as they are printed; all others are fitted around them.
+
+        Points of a column are relative to each other. So that the points of one line have an
+        effect, another line keeps its present ones: in a card of whole numbers that with the
+        lowest, else that with the most rows. It is named in the log. With two lines or more, what
+        they differ by is given, and none is added.
+
+        Parameters
+        ----------
+        column : str or int
+        points : dict
+            From lines, by number or as printed, to points; None lets points be fitted again.
+        """
+        block = self._block(column)
+        given = {self._line(block, line): value for line, value in points.items()}
+        pairs = [[line, None if value is None else float(value)] for line, value in given.items()]
+        reference = self._reference(block, given)
+        if reference is not None:
+            pairs.append(reference)
+        edit = {"edit": "points", "column": block.name, "points": pairs}
+        return self._edited(edit)
+
+    def _reference(self, block: Block, given: Mapping[int, float | None]) -> list[Any] | None:
+        """Return a line that keeps its points, if no points of the column are fixed yet."""
+        lines = self.lines(block.name)
+        unnamed = [line for line in lines if line.index not in given]
+        n_fixed = sum(value is not None for value in given.values())
+        if not unnamed or n_fixed != 1 or any(line.is_fixed for line in lines):
+            return None
+        if self._base.scale.is_whole and self._base.scale.kappa > 0:
+            best = min(unnamed, key=lambda line: (line.points, line.index))
+        else:
+            mass = self._base.rows.curvatures[0].mass
+            atoms = self._present.arrangement.lines(block.atoms)
+            best = min(
+                unnamed, key=lambda line: (-float(mass[atoms[line.index]].sum()), line.index)
+            )
+        return [best.index, best.points]
+
+    def apply(self, edits: Any) -> CardEditor:
+        """Make edits from a log, as the page of the editor saves it.
+
+        Parameters
+        ----------
+        edits : EditLog, sequence of dicts, JSON text, or path of a JSON file
+        """
+        editor = self
+        for edit in EditLog.read(edits):
+            editor = editor._edited(edit)
+        return editor
+
+    def _edited(self, edit: dict[str, Any]) -> CardEditor:
+        """Return the editor after an edit of the log."""
+        kind = edit.get("edit")
+        changed = _EDITS.get(str(kind))
+        if changed is None:
+            msg = f"edits are {', '.join(_EDITS)}, not {kind!r}"
+            raise EditError(msg, edit)
+        try:
+            finer = self._with_cuts(edit) if kind == "cuts" else self
+            return finer._after(changed, edit)  # noqa: SLF001 - another editor
+        except EditError as error:
+            raise EditError(error.problem, edit) from None
+        except (KeyError, IndexError) as error:
+            if isinstance(error, ColumnNotFoundError):
+                raise
+            msg = f"it lacks {error}" if isinstance(error, KeyError) else "there is no such line"
+            raise EditError(msg, edit) from None
+
+    def _after(self, changed: Any, edit: Mapping[str, Any]) -> CardEditor:
+        base, block = self._base, self._block(edit["column"])
+        made = base.card_of(changed(base, block, self._present.arrangement, edit))
+        return CardEditor(base, (*self._cards, made), (*self._log, edit))
+
+    def _with_cuts(self, edit: Mapping[str, Any]) -> CardEditor:
+        """Return the same editor with atoms that end at all cuts, if rows are at hand."""
+        base, block = self._base, self._block(edit["column"])
+        cuts = [cut for cut in edit["cuts"] if cut not in block.upper]
+        if not cuts or not block.n_ordered:
+            return self
+        if base.start is None or base.table is None:
+            used = tuple(sorted({nearest(block.upper, cut) for cut in edit["cuts"]}))
+            warning = NearestCutsWarning(block.name, tuple(edit["cuts"]), used)
+            warn(warning, stacklevel=find_stacklevel())
+            return self
+        base, parent = with_finer_bins(base, base.blocks.index(block), cuts)
+        first = self._cards[0].arrangement
+        start = Arrangement(
+            named_by_least(first.group[parent]), first.fixed[parent], first.directions
+        )
+        return CardEditor(base, [base.card_of(start)]).apply(self._log)
+
+    # ── What edits have made ──────────────────────────────────────────────────────────────────────
+
+    @property
+    def _present(self) -> EditedCard:
+        return self._cards[-1]
+
+    @property
+    def n_edits(self) -> int:
+        """Number of edits so far."""
+        return len(self._log)
+
+    @property
+    def card(self) -> Card:
+        """The card after all edits, with its cutoff."""
+        return self._fitted[0]
+
+    def lines(self, column: Any) -> tuple[EditLine, ...]:
+        """Return the lines of a column, as edits number them.
+
+        Parameters
+        ----------
+        column : str or int
+        """
+        block, card = self._block(column), self._present
+        made, place = card.whole, card.whole.made.place(card.rows.atoms.count)
+        found = []
+        for number, atoms in enumerate(card.arrangement.lines(block.atoms)):
+            cells = sorted(k for atom in atoms for k in block.cells[atom - block.atoms.start])
+            group = place[atoms[0]]
+            points = float(made.printed[group]) + 0.0 if group >= 0 else 0.0
+            rows = rate = float("nan")
+            if cells:
+                counts = self._base.counts[self._base.blocks.index(block)][:, cells].sum(axis=1)
+                rows = float(counts.sum())
+                rate = float(counts[1]) / rows if rows else rate
+            label = self._label(block, atoms, cells)
+            fixed = not np.isnan(card.arrangement.fixed[atoms[0]])
+            found.append(EditLine(number, label, rows, rate, points, fixed))
+        return tuple(found)
+
+    def _label(self, block: Block, atoms: Sequence[int], cells: Sequence[int]) -> str:
+        if not cells:
+            return ", ".join(block.labels[atom - block.atoms.start] for atom in atoms)
+        return cells_label(self._base.binner.bins_[self._base.blocks.index(block)], cells)
+
+    def price(self) -> EditPrices:
+        """Return what the card before all edits shows on held-out rows, and what each edit did.
+
+        These rows chose the edits, if whoever edits looks at this table: `fit` reads the lockbox.
+        """
+        texts = ["the card before all edits", *map(edit_text, self._log)]
+        cards = self._cards
+        return EditPrices(
+            EditPrice.of(text, card, cards[max(k - 1, 0)], cards[0])
+            for k, (text, card) in enumerate(zip(texts, cards, strict=True))
+        )
+
+    def log(self) -> EditLog:
+        """Return the edits so far: they print as code, and are saved as JSON."""
+        return self._log
+
+    def fit(self) -> Any:
+        """Return a `ScorecardClassifier` with the card as it is now.
+
+        It is like any other: it predicts, explains, exports and saves. The lockbox, if there is
+        one, says what to expect of it on new rows; it is read here and nowhere else.
+        """
+        base = self._base
+        card, fitted = self._fitted
+        assessment = self._present.assessment
+        report = self._report(assessment.estimate)
+        if base.lockbox is not None:
+            found = self._read_lockbox(card, base.lockbox)
+            point = replace(
+                fitted.operating_point, expected=found.expected, intervals=found.intervals
+            )
+            fitted = fitted._replace(operating_point=point)
+            report = self._report(assessment.estimate, found.estimate, base.lockbox)
+        made = copy(base.template)
+        made._set_binner(base.binner)  # noqa: SLF001 - a copy that is made here
+        made._set_models([Fitted(fitted, report, card)])  # noqa: SLF001 - likewise
+        made.reports_ = made._final_reports([report])  # noqa: SLF001 - likewise
+        return made
+
+    @cached_property
+    def _fitted(self) -> tuple[Card, Any]:
+        """The card with its cutoff, and the line of its points."""
+        base, present = self._base, self._present
+        rows = present.rows.rows
+        card = present.card()
+        line = present.line(card.intercept)
+        scores = present.held_out - present.threshold
+        fitted = finalize_on_rows(present.metric, rows, line, scores, present.assessment)
+        make = in_scores if base.scale.scale is None else finished
+        if base.scale.scale is None:
+            line = np.array([1.0, 0.0])
+            unit = abs(base.scale.kappa)
+            fitted = fitted._replace(
+                line=line,
+                calibration=_restated(fitted.calibration, unit),
+                held_out=fitted.held_out.restated(0.0, unit) if fitted.held_out else None,
+            )
+        card, fitted = make(card, fitted)
+        return replace(card, bins=tuple(base.binner.bins_), counts=base.counts), fitted
+
+    def _read_lockbox(self, card: Card, lockbox: Lockbox) -> Any:
+        read = [number for number in lockbox.read_after if number != self.n_edits]
+        if read:
+            warn(LockboxReadWarning(read[0]), stacklevel=find_stacklevel())
+        lockbox.read_after.append(self.n_edits)
+        scores = card.points(lockbox.cells) - card.cutoff
+        scores = scores if card.higher_is_positive else -scores
+        rows = lockbox.positive, scores, lockbox.weight
+        return lockbox_assessment(self._present.metric, *rows, "the lockbox")
+
+    def _report(
+        self, held_out: Estimate, read: Estimate | None = None, lockbox: Lockbox | None = None
+    ) -> DirectReport:
+        edits = f"{self.n_edits} edit{'' if self.n_edits == 1 else 's'}"
+        gap = self._present.gap_to(self._cards[0])
+        why = f"after {edits}, {gap.text('the card before them')}"
+        name = self._present.rows.rows.name
+        if read is None or lockbox is None:
+            caution = "which the edits have seen"
+            return DirectReport(
+                self._present.metric, f"{name}, {caution}", (), "edited card", why, held_out, None
+            )
+        seen = f"held-out rows, which the edits have seen, show {held_out.value:.4f}"
+        rows = f"the lockbox of {len(lockbox.positive):,} rows that no edit has seen"
+        return DirectReport(
+            self._present.metric, rows, (), "edited card", f"{why}; {seen}", read, None
+        )
+
+    def state(self) -> dict[str, Any]:
+        """Return all that this editor knows, as plain values and NumPy arrays, for a page.
+
+        The lockbox is not in it. Edits so far are; `ScorecardClassifier.load_editor` takes it.
+        """
+        return state_of(self._base, self._cards[0].arrangement, self._log)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write this editor, with its lockbox and its edits, to a JSON file.
+
+        It holds bins, labels and weights of the rows, but none of their values.
+
+        Parameters
+        ----------
+        path : str or path
+        """
+        state, box = self.state(), self._base.lockbox
+        if box is not None:
+            rows = {"cells": box.cells, "positive": box.positive, "weight": box.weight}
+            state["lockbox"] = {**rows, "read": box.read_after}
+        write_state(path, state)
+
+    def _block(self, column: Any) -> Block:
+        blocks = self._base.blocks
+        if isinstance(column, int | np.integer) and not isinstance(column, bool):
+            if 0 <= column < len(blocks):
+                return blocks[column]
+        else:
+            for block in blocks:
+                if block.name == column:
+                    return block
+        raise ColumnNotFoundError(column, [block.name for block in blocks])
+
+    def _line(self, block: Block, where: Any) -> int:
+        """Return the number of a line, given by it, as it is printed, or by a bin in it."""
+        lines = self._present.arrangement.lines(block.atoms)
+        if isinstance(where, int | np.integer) and not isinstance(where, bool):
+            if not 0 <= where < len(lines):
+                msg = f"column {block.name!r} has lines 0 to {len(lines) - 1}, not {where}"
+                raise EditError(msg)
+            return int(where)
+        shown = self.lines(block.name)
+        for line in shown:
+            if line.label == where:
+                return line.index
+        if block.kind != "cross":
+            bins = self._base.binner.bins_[self._base.blocks.index(block)]
+            cell = 0 if where == "missing" else bins.cell_of(where)
+            for number, atoms in enumerate(lines):
+                local = [atom - block.atoms.start for atom in atoms]
+                if any(cell in block.cells[k] for k in local):
+                    return number
+        raise BinNotFoundError(block.name, where, [line.label for line in shown])
+
+    def __str__(self) -> str:
+        return f"{self.card}\n\n{self.price()}"
+
+    def __repr__(self) -> str:
+        lines = len(self._present.whole.printed)
+        return f"<CardEditor: {self.n_edits} edits, {lines} lines>"
+
+
+def _restated(calibration: Any, unit: float) -> Any:
+    """Return a calibration of scores in units of points, each worth so many log-odds."""
+    return replace(calibration, below=unit * calibration.below, above=unit * calibration.above)
+
+
+# ── Edits of an arrangement, from the dicts of a log ──────────────────────────────────────────────
+
+
+def nearest(upper: Sequence[float], cut: float) -> float:
+    """Return the end of an atom that is nearest to a cut; the lower of two."""
+    return min(upper, key=lambda end: (abs(end - cut), end))
+
+
+def _merge(base: EditBase, block: Block, present: Arrangement, edit: Any) -> Arrangement:  # noqa: ARG001
+    first, last = sorted((int(edit["from"]), int(edit["to"])))
+    lines = present.lines(block.atoms)
+    if first < 0 or last >= len(lines):
+        msg = f"the column has lines 0 to {len(lines) - 1}"
+        raise EditError(msg)
+    ordered = block.atoms[: block.n_ordered]
+    between = all(line[0] in ordered for line in (lines[first], lines[last]))
+    return present.merged(block.atoms, range(first, last + 1) if between else (first, last))
+
+
+def _cuts(base: EditBase, block: Block, present: Arrangement, edit: Any) -> Arrangement:  # noqa: ARG001
+    if not block.n_ordered:
+        msg = f"column {block.name!r} has no cuts: merge its lines instead"
+        raise EditError(msg)
+    used = {nearest(block.upper, cut) for cut in edit["cuts"]} if block.upper else set()
+    starts = sorted(1 + block.upper.index(end) for end in used)
+    return present.regrouped(block.atoms, block.n_ordered, starts)
+
+
+def _join_missing(base: EditBase, block: Block, present: Arrangement, edit: Any) -> Arrangement:  # noqa: ARG001
+    if block.missing < 0:
+        msg = (
+            f"no training row of column {block.name!r} has missing values in a bin of their own: "
+            "use Binner(missing_with=...)"
+        )
+        raise EditError(msg)
+    line = edit["to"]
+    if line is not None and not 0 <= line < len(present.lines(block.atoms)):
+        msg = f"the column has lines 0 to {len(present.lines(block.atoms)) - 1}"
+        raise EditError(msg)
+    return present.moved(block.atoms, block.atoms[block.missing], line)
+
+
+def _drop(base: EditBase, block: Block, present: Arrangement, edit: Any) -> Arrangement:  # noqa: ARG001
+    return present.dropped(block.atoms, base.blocks.index(block))
+
+
+def _monotone(base: EditBase, block: Block, present: Arrangement, edit: Any) -> Arrangement:
+    direction, index = edit["direction"], base.blocks.index(block)
+    if direction is None:
+        return present.directed(index, None)
+    if isinstance(direction, str):
+        if direction not in _DIRECTIONS or not block.n_ordered:
+            msg = (
+                "direction must be 'increasing' or 'decreasing' for bins in an order, or a list of "
+                f"levels, not {direction!r}"
+            )
+            raise EditError(msg)
+        return present.directed(index, direction)
+    if block.kind != "text":
+        msg = f"column {block.name!r} has no levels: give 'increasing' or 'decreasing'"
+        raise EditError(msg)
+    bins, atoms = base.binner.bins_[index], []
+    for level in direction:
+        cell = bins.cell_of(level)
+        held = [k for k, cells in enumerate(block.cells) if cell in cells]
+        if not held:
+            raise BinNotFoundError(block.name, level, block.labels)
+        atoms += [k for k in held if k not in atoms]
+    return present.directed(index, tuple(atoms))
+
+
+def _points(base: EditBase, block: Block, present: Arrangement, edit: Any) -> Arrangement:
+    given = {int(line): value for line, value in edit["points"]}
+    n_lines = len(present.lines(block.atoms))
+    for line, value in given.items():
+        if not 0 <= line < n_lines:
+            msg = f"the column has lines 0 to {n_lines - 1}"
+            raise EditError(msg)
+        if value is not None and not np.isfinite(value):
+            msg = f"points must be finite, not {value!r}"
+            raise EditError(msg)
+        if value is not None and base.scale.is_whole and not float(value).is_integer():
+            msg = f"points of this card are whole numbers, and {value!r} is none"
+            raise EditError(msg)
+    return present.with_points(block.atoms, given)
+
+
+_EDITS = {
+    "merge": _merge,
+    "cuts": _cuts,
+    "join_missing": _join_missing,
+    "drop": _drop,
+    "monotone": _monotone,
+    "points": _points,
+}
+
+
+# ── Editors of rows in memory, and of files ───────────────────────────────────────────────────────
+
+
+def editor_of_rows(classifier: Any, given: tuple[Any, Any, Any, Any], lockbox: Any) -> CardEditor:
+    """Return an editor of the card of rows, labels, weights and groups; it fits the classifier."""
+    base, start = base_of_rows(classifier, given, lockbox)
+    return CardEditor(base, [base.card_of(start)])
+
+
+def restored_editor(cls: Any, path: Any) -> CardEditor:
+    """Return an editor that was saved, or that is given as its state."""
+    state = read_state(path)
+    base, start = base_of_state(cls, state)
+    return CardEditor(base, [base.card_of(start)]).apply(state["edits"])
