@@ -20,16 +20,23 @@ from typing import Any
 
 import numpy as np
 
+from directrix.exceptions import EditError
 from directrix.models.report import t_quantile
 
 _SCRIPTS = ("arithmetic.js", "editor.js", "page.js")
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
+#: Metrics that ``arithmetic.js`` has, by their names in THE TABLE.
+_METRICS = (
+    *("error", "cost", "balanced_error", "f1", "fbeta", "mcc", "gmean"),
+    *("recall_at_fpr", "fpr_at_recall", "precision_at_recall", "recall_at_precision"),
+    *("auc", "partial_auc", "average_precision"),
+)
 #: Fields of a state that the page reads as they are.
 _PLAIN = ("blocks", "n_atoms", "n_folds", "scale", "bins", "edits", "calibration")
 
 
 def card_page(state: Mapping[str, Any], title: str, hide_below: int | None = None) -> str:
-    """Return the page on which a card is edited.
+    """Return the page on which a card is edited; raise EditError for a metric it does not have.
 
     Parameters
     ----------
@@ -40,6 +47,9 @@ def card_page(state: Mapping[str, Any], title: str, hide_below: int | None = Non
         Counts of fewer rows are not shown. The file holds the bins of all held-out rows anyway.
     """
     metric = state["metric"]
+    if metric["name"] not in _METRICS or (metric["name"] == "cost" and len(metric["parameters"]) < 2):
+        msg = f"the page cannot compute {metric['label']}: edit this card in Python"
+        raise EditError(msg)
     costs = metric["parameters"] if metric["name"] == "cost" else {"fp": 1, "fn": 10}
     n_rows, columns = len(state["fold"]), [b for b in state["blocks"] if b["kind"] != "cross"]
     lead = (
@@ -142,3 +152,10 @@ def _packed(array: Any) -> Any:
         "shape": list(array.shape),
         "gzip": base64.b64encode(data).decode(),
     }
+
+
+def framed(page: str) -> str:
+    """Return a page as a frame that a notebook shows."""
+    style = "width: 100%; height: 720px; border: 1px solid #d8dee4"
+    allowed = "allow-scripts allow-downloads"
+    return f'<iframe sandbox="{allowed}" style="{style}" srcdoc="{escape(page)}"></iframe>'
