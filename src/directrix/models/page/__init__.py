@@ -47,7 +47,9 @@ def card_page(state: Mapping[str, Any], title: str, hide_below: int | None = Non
         Counts of fewer rows are not shown. The file holds the bins of all held-out rows anyway.
     """
     metric = state["metric"]
-    if metric["name"] not in _METRICS or (metric["name"] == "cost" and len(metric["parameters"]) < 2):
+    if metric["name"] not in _METRICS or (
+        metric["name"] == "cost" and len(metric["parameters"]) < 2
+    ):
         msg = f"the page cannot compute {metric['label']}: edit this card in Python"
         raise EditError(msg)
     costs = metric["parameters"] if metric["name"] == "cost" else {"fp": 1, "fn": 10}
