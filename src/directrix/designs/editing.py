@@ -544,8 +544,9 @@ class EditedCard:
     def gap_to(self, other: EditedCard) -> Gap:
         """Return how much better this card is on held-out rows than another of the same rows."""
         mine, before = self._losses, other._losses
-        gap = (before[0] + before[1:].mean() - mine[0] - mine[1:].mean()) / 2.0
-        return Gap.of_folds(float(gap), before[1:] - mine[1:])
+        differences = before - mine
+        gap = (differences[0] + differences[1:].mean()) / 2.0
+        return Gap.of_folds(float(gap), differences[1:])
 
     def card(self) -> Card:
         """Return the card of all rows in printed points, without bins; base points as printed."""

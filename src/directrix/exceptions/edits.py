@@ -64,6 +64,6 @@ class LockboxReadWarning(UserWarning):
 
     def __str__(self) -> str:
         return (
-            f"the lockbox was read before, after {self.read_after} edits: if its number led to "
+            f"the lockbox was read before, with {self.read_after} edits: if its number led to "
             "other edits, it promises too much now. Keep the first card, or evaluate on new rows"
         )

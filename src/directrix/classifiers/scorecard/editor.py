@@ -172,12 +172,19 @@ class CardEditor:
         ----------
         column : str or int
         direction : "increasing", "decreasing", sequence of levels or None
-            Levels of a column of texts are given in the order in which their risk may rise. None
-            takes a direction back.
+            Levels, or lines, of a column of texts are given in the order in which their risk may
+            rise. None takes a direction back.
         """
         block = self._block(column)
         if direction is not None and not isinstance(direction, str):
-            direction = list(direction)
+            known = self._present.arrangement.lines(block.atoms)
+            of_line = {line.label: known[line.index] for line in self.lines(block.name)}
+            direction = [
+                name
+                for level in direction
+                for name in [block.labels[k - block.atoms.start] for k in of_line.get(level, ())]
+                or [level]
+            ]
         return self._edited({"edit": "monotone", "column": block.name, "direction": direction})
 
     def points(self, column: Any, points: Mapping[Any, float | None]) -> CardEditor:
@@ -379,10 +386,12 @@ class CardEditor:
         return replace(card, bins=tuple(base.binner.bins_), counts=base.counts), fitted
 
     def _read_lockbox(self, card: Card, lockbox: Lockbox) -> Any:
-        read = [number for number in lockbox.read_after if number != self.n_edits]
+        log = list(self._log)
+        read = [edits for edits in lockbox.read_after if edits != log]
         if read:
-            warn(LockboxReadWarning(read[0]), stacklevel=find_stacklevel())
-        lockbox.read_after.append(self.n_edits)
+            warn(LockboxReadWarning(len(read[0])), stacklevel=find_stacklevel())
+        if log not in lockbox.read_after:
+            lockbox.read_after.append(log)
         scores = card.points(lockbox.cells) - card.cutoff
         scores = scores if card.higher_is_positive else -scores
         rows = lockbox.positive, scores, lockbox.weight
@@ -575,7 +584,8 @@ def _monotone(base: EditBase, block: Block, present: Arrangement, edit: Any) -> 
     bins, atoms = base.binner.bins_[index], []
     for level in direction:
         cell = bins.cell_of(level)
-        held = [k for k, cells in enumerate(block.cells) if cell in cells]
+        named = [k for k, label in enumerate(block.labels) if label == level]
+        held = named or [k for k, cells in enumerate(block.cells) if cell in cells]
         if not held:
             raise BinNotFoundError(block.name, level, block.labels)
         atoms += [k for k in held if k not in atoms]

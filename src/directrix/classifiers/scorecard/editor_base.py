@@ -68,13 +68,13 @@ class EditTable:
 
 @dataclass(frozen=True, eq=False)
 class Lockbox:
-    """Rows that no edit sees: their cells, and after how many edits they were read."""
+    """Rows that no edit sees: their cells, and after which edits they were read."""
 
     cells: IntArray
     positive: AnyArray
     weight: FloatArray
     values: FloatArray | None = None
-    read_after: list[int] = field(default_factory=list)
+    read_after: list[Any] = field(default_factory=list)
 
 
 @dataclass(frozen=True, eq=False)
