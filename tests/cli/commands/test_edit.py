@@ -58,7 +58,7 @@ def test_saved_editor_gives_the_same_card(call, files, card, tmp_path):
     ]
     assert values[0]["edits"] == EDITS["edits"]
     assert values[0]["prices"] == values[1]["prices"]
-    assert [price["lines"] for price in values[0]["prices"]][0] > values[0]["prices"][2]["lines"]
+    assert values[0]["prices"][0]["lines"] > values[0]["prices"][2]["lines"]
     pages = [(tmp_path / f"{k}.html").read_text(encoding="utf-8") for k in range(2)]
     assert pages[0] == pages[1]
 

@@ -343,7 +343,7 @@ function groupTable(k) {
     bar.style.left = `${group.points > 0 ? scale.middle : scale.middle - share}%`;
     bar.parentNode.style.backgroundPositionX = `${scale.middle}%`;
     bar.style.width = `${share}%`;
-    field.value = points(group.points);
+    if (field.value !== points(group.points)) field.value = points(group.points);
     field.className = group.fixed ? "points fixed" : "points";
     field.title = group.fixed ? "fixed; empty it to free it" : "type a number to fix it";
     button.setAttribute("aria-pressed", String(chosen !== null && chosen.column === k && chosen.group === g));
