@@ -10,6 +10,7 @@ import pytest
 
 from benchmarks.studies.cards.edit_page import differences, random_edit
 from directrix import ScorecardClassifier
+from directrix.exceptions import EditError
 from directrix.metrics.base import Curve
 from directrix.metrics.table import TABLE, written
 from directrix.models.page import card_page
@@ -134,6 +135,7 @@ def test_random_edits_give_the_card_and_price_of_python(browser, tmp_path, metri
         edited = random_edit(edited, rng)
         page.evaluate("edit => editor.apply(edit)", edited.log()[-1])
     assert max(differences(page, edited).values()) < NEAR
+    assert page.evaluate("editor.countLines(editor.now)") == edited.price()[-1].lines
     assert page.complaints == []
 
 
@@ -373,8 +375,18 @@ def test_page_is_written_to_a_file(editor, tmp_path):
     assert "http" not in html.replace("http-equiv", "").replace("http://www.w3.org/2000/svg", "")
 
 
-def test_notebook_shows_the_page_in_a_frame(editor):
+def test_notebook_shows_the_page_in_a_frame(browser, editor):
     shown = editor._repr_html_()
     assert shown.startswith("<iframe")
-    assert "srcdoc=" in shown
     assert shown.count("<") == 2  # all of the page is inside the attribute
+    page = browser.new_page()
+    page.set_content(shown)
+    page.frame_locator("iframe").get_by_role("button", name="Leave member out of the card").click()
+    assert "member: left out" in page.frame_locator("iframe").locator("#list").inner_text()
+
+
+def test_metric_that_the_page_lacks_is_refused(editor):
+    state = editor.state()
+    state["metric"] = {**state["metric"], "name": "other", "label": "recall of the top 10 %"}
+    with pytest.raises(EditError, match="cannot compute recall of the top 10 %"):
+        card_page(state, "a card")

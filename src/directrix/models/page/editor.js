@@ -503,9 +503,10 @@ class Editor {
     return this.blocks.map((_, k) => k).sort((a, b) => width(this.start.columns[b]) - width(this.start.columns[a]));
   }
 
-  /** Return the number of printed points. */
-  countLines({ columns }) {
-    return columns.reduce((sum, { groups, dropped }) => sum + (dropped ? 0 : groups.length), 0);
+  /** Return the number of printed points; lines that a direction makes equal are one. */
+  countLines({ cards: [{ group }] }) {
+    const sizes = this.blocks.map(({ first, n }) => new Set(group.subarray(first, first + n)).size);
+    return sizes.reduce((sum, size) => sum + (size > 1 ? size : 0), 0);
   }
 
   /** Return by how much a state is better than one before, with its interval over folds. */
@@ -575,7 +576,7 @@ class Editor {
       case "cuts": return `${column}: ${given.cuts.length ? `cuts at ${given.cuts.map(cut => this.cutText(k, cut)).join(", ")}` : "no cuts"}`;
       case "join_missing": return given.to === null ? `${column}: missing by itself` : `${column}: missing joins ${label(given.to)}`;
       case "drop": return `${column}: left out`;
-      case "monotone": return `${column}: ${given.direction === null ? "no direction" : Array.isArray(given.direction) ? "levels in order" : given.direction}`;
+      case "monotone": return `${column}: ${{ increasing: "risk rises", decreasing: "risk falls" }[given.direction] ?? (given.direction === null ? "any order" : "levels in an order of risk")}`;
       default: return `${column}: ${given.points.map(([line, value]) => value === null ? `${label(line)} free` : `${label(line)} fixed at ${value}`).join(", ")}`;
     }
   }
