@@ -32,7 +32,7 @@ _METRICS = (
     *("auc", "partial_auc", "average_precision"),
 )
 #: Fields of a state that the page reads as they are.
-_PLAIN = ("blocks", "n_atoms", "n_folds", "scale", "bins", "edits", "calibration")
+_PLAIN = ("blocks", "n_atoms", "n_folds", "scale", "bins", "edits", "calibration", "spread")
 
 
 def card_page(state: Mapping[str, Any], title: str, hide_below: int | None = None) -> str:

@@ -336,7 +336,8 @@ class Editor {
     this.whole = state.scale.kind === "integer" || (state.scale.kind === "pdo" && state.scale.rounded);
     this.decimals = this.whole ? 0 : state.scale.kind === "scores" ? 2 : 1;
     this.metric = new PageMetric(state.metric);
-    this.sizes = state.sizes.map(size => size / (this.metric.limited ? 1.4 : 1.7));
+    const spread = state.spread ?? (this.metric.limited ? 1.4 : 1.7); // how much less rows tell of a choice
+    this.sizes = state.sizes.map(size => size / spread);
     this.label = String(state.positive);
     this.rateName = "positive";
     this.quantile = state.quantile;
