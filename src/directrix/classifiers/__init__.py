@@ -8,13 +8,16 @@ from directrix.classifiers.kernels import alpha_from_svc, gamma_from_bandwidth
 from directrix.classifiers.moment import MomentClassifier
 from directrix.classifiers.operating_point_classifier import OperatingPointClassifier
 from directrix.classifiers.scorecard.classifier import ScorecardClassifier
+from directrix.classifiers.scorecard.editor import CardEditor
 from directrix.classifiers.smooth import SmoothClassifier
-from directrix.models.card import IntegerPoints, PointsToDoubleOdds
+from directrix.models.card import Card, IntegerPoints, PointsToDoubleOdds
 from directrix.models.operating_point import OperatingPoint
 from directrix.models.risk_bands import RiskBand, RiskBands
 
 __all__ = [
     "BetaBernoulliClassifier",
+    "Card",
+    "CardEditor",
     "Diagnosis",
     "DirectClassifier",
     "Evaluation",

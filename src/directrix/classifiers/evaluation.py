@@ -159,7 +159,7 @@ def diagnose(
     >>> bool(diagnosis.interval[0] < diagnosis.empirical < diagnosis.interval[1])
     True
     """
-    metric = resolve(_metric_of(estimator) if metric is None else metric)
+    metric = resolve(metric_of(estimator) if metric is None else metric)
     scored = toward_positive(estimator, estimator.decision_function(X))
     is_positive = np.asarray(y) == positive_of(estimator)
     positive, scores, weight = checked(is_positive, scored, sample_weight)
@@ -184,7 +184,7 @@ def diagnose(
     return replace(diagnosis, advice=_advice(diagnosis, on_rows.sizes, estimator))
 
 
-def _metric_of(estimator: Any) -> Any:
+def metric_of(estimator: Any) -> Any:
     """Return the metric that an estimator was trained for; AUC if it has none."""
     return getattr(estimator, "metric_", None) or getattr(estimator, "metric", None) or "auc"
 

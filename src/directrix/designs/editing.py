@@ -144,7 +144,12 @@ class EditRows:
         for part, first in zip(self.curve, self.first, strict=True):
             q = part.astype(np.float64) * self.rows.weight
             gram = (X.T @ X.multiply(q[:, None]).tocsr()).toarray() / _BYTE
-            made.append(Curvature.of_sums(gram, gram.diagonal().copy(), q.sum() / _BYTE, first))
+            mass, total = gram.diagonal().copy(), float(q.sum()) / _BYTE
+            if made:  # only the card of all rows is merged along a path
+                nothing = np.empty(0)
+                made.append(Curvature(gram, mass, total, first, nothing, nothing))
+            else:
+                made.append(Curvature.of_sums(gram, mass, total, first))
         return tuple(made)
 
     @property

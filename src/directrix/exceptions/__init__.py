@@ -24,6 +24,7 @@ from directrix.exceptions.columns import MissingValuesError as MissingValuesErro
 from directrix.exceptions.columns import NotNumericError as NotNumericError
 from directrix.exceptions.columns import OwnBinsError as OwnBinsError
 from directrix.exceptions.columns import PandasIndexWarning as PandasIndexWarning
+from directrix.exceptions.columns import TypedCardError as TypedCardError
 from directrix.exceptions.columns import UnusableColumnsError as UnusableColumnsError
 from directrix.exceptions.columns import listed
 from directrix.exceptions.edits import EditError as EditError

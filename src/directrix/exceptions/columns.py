@@ -108,6 +108,26 @@ class OwnBinsError(ValueError):
         return f"{self.parameter} of column {self.column!r}: {self.problem}; given: {self.given!r}"
 
 
+class TypedCardError(ValueError):
+    """A card that is typed in has bins or points that cannot be read.
+
+    Parameters
+    ----------
+    column : str
+    bin : object
+        The bin, or all bins of the column.
+    problem : str
+        What is wrong, and what is expected.
+    """
+
+    def __init__(self, column: str, bin: Any, problem: str) -> None:  # noqa: A002 - the word for it
+        self.column, self.bin, self.problem = column, bin, problem
+        super().__init__(column, bin, problem)
+
+    def __str__(self) -> str:
+        return f"points of column {self.column!r}, {self.bin!r}: {self.problem}"
+
+
 class MissingColumnsError(ColumnNotFoundError, ValueError):
     """A table lacks columns that a classifier was fitted to.
 

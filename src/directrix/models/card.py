@@ -30,6 +30,7 @@ from directrix.models.card_printing import (
     printed_points,
     row_texts,
 )
+from directrix.models.typed_card import typed_bins
 from directrix.tables import Stability, stability
 from directrix.tables.counts.stability import LATER, compare_cells
 
@@ -200,6 +201,59 @@ class Card:
             for cross, points in zip(design.crosses, blocks[len(columns) :], strict=True)
         )
         return cls(float(line[-1]), tuple(columns), crosses)
+
+    @classmethod
+    def from_points(
+        cls,
+        points: Mapping[str, Mapping[Any, float]],
+        *,
+        base: float = 0.0,
+        cutoff: float,
+        higher_is_positive: bool = True,
+    ) -> Card:
+        """Return an existing card that is typed in; see `ScorecardClassifier.from_card`.
+
+        Parameters
+        ----------
+        points : dict
+            For each column its bins as they are printed, with their points. Numbers:
+            ``"<= 25"``, ``"25 to 40"``, ``"> 40"``; a number is a special value with a bin of its
+            own. Texts: levels, or tuples of levels that share points. Booleans: True and False.
+            ``"missing"`` and, for texts, ``"other"`` have no points if they are not given.
+        base : float
+            Points that every row has.
+        cutoff : float
+            Rows with more points in all are predicted positive.
+        higher_is_positive : bool
+            False if those with fewer points are.
+
+        Raises
+        ------
+        TypedCardError
+            If bins overlap, leave gaps or cannot be read.
+
+        Examples
+        --------
+        >>> from directrix.classifiers import Card
+        >>> age = {"<= 25": 20, "25 to 40": 10, "> 40": 0}
+        >>> typed = {"age": age, "home": {"rent": 15, "own": 0}}
+        >>> print(Card.from_points(typed, base=5, cutoff=22.5))
+        base points 5; predicted positive above a cutoff of 22.5 points in all
+        <BLANKLINE>
+        age: points from 0 to 20
+          points  rows  share  positive  WoE  bin
+              20     -      -         -    -  <= 25
+              10     -      -         -    -  25 to 40
+               0     -      -         -    -  > 40; missing
+        <BLANKLINE>
+        home: points from 0 to 15
+          points  rows  share  positive  WoE  bin
+               0     -      -         -    -  own; other; missing
+              15     -      -         -    -  rent
+        """
+        typed = [typed_bins(name, given) for name, given in points.items()]
+        bins, columns = tuple(each for each, _ in typed), tuple(values for _, values in typed)
+        return cls(float(base), columns, (), bins, float(cutoff), higher_is_positive)
 
     def with_positive(self, label: Any, *, is_last: bool) -> Card:
         """Return the card as one for this label, the last of two labels or not."""

@@ -10,28 +10,33 @@ Public names
     Scores and columns of the rows of a day, as a model sees them.
 `Monitor`, `DayCheck`
     Checks of a day against reference rows: prevalence, alerts, drift, promises kept.
-`retune`, `refit`, `compare_models`
-    Repair: another threshold, another fit, champion against challenger.
+`retune`, `refit`
+    Repair: another threshold, another fit.
+`challenge`, `compare_models`
+    Champion against challenger: on the same rows, or on histograms of their scores.
 `keep_budget`, `BudgetMove`
     The threshold of tomorrow for a budget of alerts, from the scores of the last days.
 """
 
 from directrix.monitoring.capacity import BudgetMove, keep_budget
+from directrix.monitoring.challenge import Challenge, Challenges, challenge, compare_models
 from directrix.monitoring.day_check import DayCheck
 from directrix.monitoring.day_summaries import DaySummaries, summarize_day
 from directrix.monitoring.monitor import Monitor
-from directrix.monitoring.repair import Challenge, Refit, Retuning, compare_models, refit, retune
+from directrix.monitoring.repair import Refit, Retuning, refit, retune
 from directrix.monitoring.store import SummaryStore, decayed
 
 __all__ = [
     "BudgetMove",
     "Challenge",
+    "Challenges",
     "DayCheck",
     "DaySummaries",
     "Monitor",
     "Refit",
     "Retuning",
     "SummaryStore",
+    "challenge",
     "compare_models",
     "decayed",
     "keep_budget",

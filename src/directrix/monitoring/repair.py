@@ -1,4 +1,4 @@
-"""Repair of a model in use: another threshold, another fit, champion against challenger."""
+"""Repair of a model in use: another threshold, and another fit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from directrix.classifiers import (
     OperatingPointClassifier,
     ScorecardClassifier,
 )
-from directrix.classifiers.evaluation import BEST_CUTOFF
 from directrix.classifiers.labels import positive_of
 from directrix.classifiers.threshold_classifier import ThresholdClassifier
 from directrix.metrics.base import Curve, precision_of
@@ -29,10 +28,9 @@ from directrix.models.operating_point import (
     calibration_from_scores,
     predicted_rates,
 )
-from directrix.models.report import Gap
 from directrix.moments import Moments, ScoreHistogram
 from directrix.moments.projection import ScoreMoments, project
-from directrix.monitoring.day_check import effective_rows, on_rows_above
+from directrix.monitoring.day_check import effective_rows
 from directrix.monitoring.day_summaries import require_scores_of
 from directrix.monitoring.vectors import labelled_pair
 from directrix.rows.sums import tree_sum
@@ -228,79 +226,6 @@ def _calibration(scores: ScoreHistogram, threshold: float, curve: Curve) -> Cali
     positive = np.broadcast_to(np.array([[False], [True]]), weights.shape)[filled]
     centers = np.broadcast_to(scores.centers - threshold, weights.shape)[filled]
     return calibration_from_scores(positive, centers, weights[filled], "labelled scores")
-
-
-# ── Champion against challenger: two models on the same rows, from their score histograms ─────────
-
-
-class Challenge(NamedTuple):
-    """A metric of two models on the same rows.
-
-    Parameters
-    ----------
-    metric : str
-        In words. A metric with a limit or a quota has its best cutoff on these rows, for both.
-    champion, challenger : float
-    gain : float
-        How much better the challenger is; negative if it is worse. It is clear only if the
-        interval excludes zero.
-    low, high : float
-        95 % interval of the gain. Histograms do not tell how the two models agree row by row, so
-        they are taken as independent: for models that mostly agree the interval is too wide.
-    """
-
-    metric: str
-    champion: float
-    challenger: float
-    gain: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        gap = Gap(self.gain, self.low, self.high).text("the champion")
-        values = f"challenger {self.challenger:.4f}, champion {self.champion:.4f}"
-        return f"{self.metric}: {values}; {gap}"
-
-
-def compare_models(
-    champion: ScoreHistogram, challenger: ScoreHistogram, metric: Any, threshold: float = 0.0
-) -> Challenge:
-    """Compare two models on the same labelled rows, from their score histograms.
-
-    Parameters
-    ----------
-    champion, challenger : ScoreHistogram
-        Scores in favour of the positive label, of the same rows.
-    metric : str or Metric
-    threshold : float
-        Rows with scores above it are predicted positive.
-    """
-    if not len(champion.weight) == len(challenger.weight) == 2:
-        msg = "models are compared on labelled rows, and these scores have no labels"
-        raise ValueError(msg)
-    if not (champion.weight.all() and challenger.weight.all()):
-        msg = "models are compared on rows of both classes, and one class has none"
-        raise ValueError(msg)
-    if not np.allclose(champion.weight, challenger.weight, rtol=1e-9):
-        msg = (
-            f"the histograms are not of the same rows: they have {champion.weight.tolist()} and "
-            f"{challenger.weight.tolist()} rows of the classes"
-        )
-        raise ValueError(msg)
-    chosen = resolve(metric)
-    values, ends = [], []
-    for scores in (champion, challenger):
-        on_rows = on_rows_above(scores, threshold)
-        interval = on_rows.intervals(chosen).metric
-        values.append(chosen.as_score(on_rows.rates(chosen).metric))
-        ends.append(sorted(chosen.as_score(end) for end in interval))
-    gain = values[1] - values[0]
-    # The method of variance estimates recovery (Zou and Donner 2008)
-    low = gain - float(np.hypot(values[1] - ends[1][0], ends[0][1] - values[0]))
-    high = gain + float(np.hypot(ends[1][1] - values[1], values[0] - ends[0][0]))
-    first, second = (chosen.as_score(value) for value in values)
-    label = f"{chosen.label}, {BEST_CUTOFF}" if chosen.fixes_threshold else chosen.label
-    return Challenge(label, first, second, gain, low, high)
 
 
 # ── Another fit of a model, from a summary of recent rows, and what it changes ────────────────────

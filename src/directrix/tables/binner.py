@@ -475,6 +475,18 @@ class Binner(TransformerMixin, BaseEstimator):
         binner._set_bins(state.bins, state.crosses, named=state.named)
         return binner
 
+    @classmethod
+    def of_bins(cls, bins: Sequence[Bins]) -> Self:
+        """Return a fitted binner with given bins, of columns with names.
+
+        Parameters
+        ----------
+        bins : sequence of NumberBins and LevelBins
+        """
+        binner = cls()
+        binner._set_bins(tuple(bins), (), named=True)
+        return binner
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write `to_json` to a file, completely or not at all.
 

@@ -325,7 +325,7 @@ class NumberBins:
             for form in _stored_forms(value, self.kind, self.special_values)
         )
 
-    @property
+    @cached_property
     def cut_labels(self) -> tuple[str, ...]:
         """The cuts as text, which is read as the same numbers: no value is on another side."""
         return tuple(map(date_text if self.kind == "date" else number_text, self.cuts))
@@ -335,7 +335,7 @@ class NumberBins:
         """Readable name of each cell, with "missing" where missing values are joined with it."""
         return _with_missing(self._names, self.missing_cell)
 
-    @property
+    @cached_property
     def _names(self) -> tuple[str, ...]:
         cuts = self.cut_labels
         if not cuts:
@@ -476,7 +476,7 @@ class LevelBins:
             return self._cell_of[level]
         return self._names.index(level) if level in self._names[1:] else None
 
-    @property
+    @cached_property
     def _names(self) -> tuple[str, ...]:
         members: list[list[str]] = [[] for _ in range(self.n_cells - 2)]
         for level, cell in zip(self.levels, self.level_cells, strict=True):

@@ -181,7 +181,7 @@ def test_cuts_without_rows_are_the_nearest_and_it_says_so(edit):
 
 
 def test_cuts_that_exist_already_change_no_counts(edit):
-    upper = [block for block in edit.state()["blocks"] if block["name"] == "age"][0]["upper"]
+    upper = edit.state()["blocks"][0]["upper"]
     made = edit.cuts("age", upper[1:4])
     assert made._base is edit._base
     assert len(made.lines("age")) == 4

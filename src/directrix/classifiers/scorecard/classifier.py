@@ -12,7 +12,12 @@ import numpy as np
 from directrix.classifiers.base import two_classes
 from directrix.classifiers.labels import ending_with
 from directrix.classifiers.metric_classifier import PreparedFit
-from directrix.classifiers.scorecard.editor import CardEditor, editor_of_rows, restored_editor
+from directrix.classifiers.scorecard.editor import (
+    CardEditor,
+    editor_of_rows,
+    restored_editor,
+)
+from directrix.classifiers.scorecard.given_card import typed_card_on_rows
 from directrix.classifiers.scorecard.model import CardModel
 from directrix.classifiers.scorecard.training_table import BinnedTable, TrainingTable
 from directrix.designs.card import CardSettings
@@ -27,6 +32,7 @@ if TYPE_CHECKING:
     from directrix._typing import AnyArray
     from directrix.fitting.fit_rows import Fitted
     from directrix.metrics.base import Metric
+    from directrix.models.card import Card
     from directrix.tables import BinCounts
     from directrix.tables.bins import Bins
     from directrix.tables.coding.card_coding import Direction
@@ -314,6 +320,37 @@ class ScorecardClassifier(CardModel):
             no edit sees. None for no lockbox: what is reported after edits promises too much.
         """
         return editor_of_rows(copy(self), (X, y, sample_weight, groups), lockbox)
+
+    @classmethod
+    def from_card(
+        cls,
+        card: Card,
+        X: Any,
+        y: Any,
+        *,
+        metric: str | Metric = "error",
+        positive: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """Return a classifier of an existing card: its points and cutoff are kept as they are.
+
+        Rows that had no part in the card say what to expect of it: rates at its cutoff with
+        intervals, and probabilities. Then it is a classifier like any other, to be exported, saved,
+        watched, and challenged (`directrix.monitoring.challenge`).
+
+        Parameters
+        ----------
+        card : Card
+            Most often from `Card.from_points`.
+        X, y, sample_weight : as in `fit`
+            Labelled rows; other columns are ignored.
+        metric : str or Metric
+            What the card is judged by.
+        positive : label, optional
+            As in ``ScorecardClassifier``.
+        """
+        made = cls(metric, positive=positive, max_lines=None, max_crosses=0)
+        return typed_card_on_rows(made, card, (X, y, sample_weight))
 
     @classmethod
     def from_edits(cls, edits: Any, editor: Any) -> Self:

@@ -296,6 +296,11 @@ class CardEditor:
         """The card after all edits, with its cutoff."""
         return self._fitted[0]
 
+    @property
+    def expected(self) -> Estimate:
+        """What held-out rows show of the card as it is now, with an interval; as in `price`."""
+        return self._present.assessment.estimate
+
     def lines(self, column: Any) -> tuple[EditLine, ...]:
         """Return the lines of a column, as edits number them.
 

@@ -1,0 +1,68 @@
+"""A card that was not fitted here: rows say what to expect of it, at its own cutoff."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from sklearn.utils.validation import column_or_1d
+
+from directrix.classifiers.base import two_classes
+from directrix.classifiers.labels import dates_in_microseconds, plain_labels
+from directrix.designs.editing import lockbox_assessment
+from directrix.designs.points import finished, points_as_rows
+from directrix.fitting.finalize import finalize_on_rows
+from directrix.fitting.fit_rows import Fitted
+from directrix.fitting.training_rows import TrainingRows, checked_weight
+from directrix.metrics.table import resolve
+from directrix.models.report import DirectReport
+from directrix.tables import Binner
+
+if TYPE_CHECKING:
+    from directrix.models.card import Card
+
+Classifier = TypeVar("Classifier", bound=Any)
+
+#: What a report calls rows that had no part in a card.
+_ROWS = "rows that had no part in the card"
+#: Parts of these rows, without each of which other thresholds are set again.
+_PARTS = 10
+
+
+def typed_card_on_rows(
+    classifier: Classifier, card: Card, given: tuple[Any, Any, Any]
+) -> Classifier:
+    """Give a classifier a card, and what rows, labels and weights show of it."""
+    X, y, sample_weight = given
+    binner = Binner.of_bins(card.bins)
+    classifier._set_binner(binner)  # noqa: SLF001 - an empty one that is made for the card
+    cells = binner.cells(X)
+    labels = dates_in_microseconds(column_or_1d(plain_labels(y), warn=True))
+    weight = checked_weight(sample_weight, cells)
+    kept = weight > 0
+    classifier._set_classes(two_classes(labels[kept]))  # noqa: SLF001 - likewise
+    cells, weight = cells[kept], weight[kept]
+    positive = labels[kept] == classifier.positive_
+    sides = [weight * side for side in (~positive, positive)]
+    counts = tuple(
+        np.stack([np.bincount(column, side, bins.n_cells) for side in sides]).astype(np.float64)
+        for bins, column in zip(card.bins, cells.T, strict=True)
+    )
+    metric = resolve(classifier.metric)
+    cutoff = card.cutoff if card.higher_is_positive else -card.cutoff
+    scores = points_as_rows(card, cells)[:, 0] - cutoff
+    assessment = lockbox_assessment(metric, positive, scores, weight, _ROWS)
+    part = np.empty(len(positive), dtype=np.int64)
+    for side in (positive, ~positive):
+        part[side] = np.arange(np.count_nonzero(side)) % _PARTS
+    rows = TrainingRows(None, positive, weight, part)
+    line = np.array([1.0, -cutoff])
+    fitted = finalize_on_rows(metric, rows, line, scores, assessment)
+    made, fitted = finished(card, fitted)
+    made = replace(made, counts=counts)
+    why = f"its points and its cutoff of {card.cutoff:g} were given"
+    report = DirectReport(metric, _ROWS, (), "existing card", why, assessment.estimate, None)
+    classifier._set_models([Fitted(fitted, report, made)])  # noqa: SLF001 - likewise
+    classifier.reports_ = classifier._final_reports([report])  # noqa: SLF001 - likewise
+    return classifier
