@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 from scipy.stats import norm
 
-from benchmarks.studies.random_moments import random_moments
+from benchmarks.studies.descents import random_moments
 from directrix import Moments, risks
 from directrix.checks.risks import CENTRAL, is_smooth
 from directrix.losses import BreakEven, Logistic, PairwiseHinge, Sigmoid

@@ -37,7 +37,7 @@ def test_html_is_well_formed_and_shows_every_text(caption):
     ]
     assert [row.get("class") for row in table.iter("tr")] == [None, None, "highlighted"]
     assert ["".join(part.itertext()) for part in table.iter("caption")] == [caption] * bool(caption)
-    assert {cell.get("style") for cell in table.iter("td")} == {
-        "text-align: left",
-        "text-align: right",
-    }
+    for tag in ("td", "th"):
+        first, second = (cell.get("style") for cell in list(table.iter(tag))[:2])
+        assert "text-align: left" in first
+        assert "text-align: right" in second

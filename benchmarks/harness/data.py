@@ -6,13 +6,12 @@ A set is read from the first of these sources that has it:
    repository, as LIBSVM text where it stands: ``NAME.svm.bz2``, or ``NAME.train.svm.bz2`` and
    ``NAME.test.svm.bz2``.
 2. The user's cache, ``$XDG_CACHE_HOME/directrix`` or ``~/.cache/directrix``.
-3. Its public address in `PUBLIC_SETS`, from which it is downloaded into that cache.
+3. The LIBSVM site, for the sets of ``public_sets.csv``, from which it is downloaded into that
+   cache. A file is trusted if its rows, its features and, where known, its positive rows are as
+   many as they should be; only real-sim has a checksum, published by
+   github.com/pratikrathore8/rlaopt-experiments in src/rlaopt_experiments/suites/real_erm/data.py.
 
-For most downloads no checksum is known. The first one is therefore trusted if its rows, its
-features and, where known, its positive rows are as many as they should be; its SHA-256 is then
-written beside it as ``FILE.sha256``, and from then on nothing else is accepted.
-
-Parsed sets are kept in the cache too. Downloads need the standard library only.
+Parsed sets are kept in the cache too.
 """
 
 from __future__ import annotations
@@ -20,118 +19,25 @@ from __future__ import annotations
 import bz2
 import lzma
 import os
-import shutil
-import sys
-import time
-from dataclasses import dataclass
-from hashlib import file_digest
-from http.client import HTTPException
 from pathlib import Path
 from typing import IO, Any, NamedTuple
-from urllib.error import HTTPError
-from urllib.request import urlopen
+from urllib.error import URLError
 
 import numpy as np
 from scipy import sparse
-from sklearn.datasets import load_svmlight_file
+from sklearn.datasets import fetch_file, load_svmlight_file
 
+from benchmarks.harness.record import Row, read_rows
 from directrix._typing import AnyArray, FloatArray
 
-_LIBSVM = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary"
-
-
-@dataclass(frozen=True)
-class PublicSet:
-    """A data set at a public address, and the checks its download must pass.
-
-    ``address``: of LIBSVM text, plain or packed as ``.bz2`` or ``.xz``. ``meaning``: what the
-    positive rows are. ``positive``: their label in the file. ``positives``: how many they are,
-    where that is known. ``checksum``: SHA-256 of the file, where it is published. None: that of the
-    first download is kept.
-    """
-
-    address: str
-    rows: int
-    features: int
-    meaning: str
-    positive: float = 1.0
-    positives: int | None = None
-    checksum: str | None = None
-
-    @property
-    def file_name(self) -> str:
-        """The last part of the address."""
-        return self.address.rpartition("/")[2]
-
-
-def _libsvm(
-    file_name: str,
-    shape: tuple[int, int],
-    meaning: str,
-    *,
-    positive: float = 1.0,
-    positives: int | None = None,
-    checksum: str | None = None,
-) -> PublicSet:
-    address = f"{_LIBSVM}/{file_name}"
-    return PublicSet(address, *shape, meaning, positive, positives, checksum)
-
-
+SITE = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary"
 #: By name; ``NAME.test`` is the published test part of ``NAME``.
-PUBLIC_SETS: dict[str, PublicSet] = {
-    # Not in the folder.
-    "gisette": _libsvm("gisette_scale.bz2", (6000, 5000), "label 1: one of the digits 4 and 9"),
-    "gisette.test": _libsvm("gisette_scale.t.bz2", (1000, 5000), "as gisette"),
-    "rcv1": _libsvm("rcv1_train.binary.bz2", (20242, 47236), "label 1: topic CCAT or ECAT"),
-    "rcv1.test": _libsvm("rcv1_test.binary.bz2", (677399, 47236), "as rcv1"),
-    "real-sim": _libsvm(
-        "real-sim.bz2",
-        (72309, 20958),
-        "label 1, of articles on the real and on the simulated",
-        # Not by the site, but by github.com/pratikrathore8/rlaopt-experiments, in
-        # src/rlaopt_experiments/suites/real_erm/data.py.
-        checksum="7cd52374f55ce62e803ef33ca1c44689427c23d481eff64026f8ba9f53b8cc27",
-    ),
-    "news20": _libsvm("news20.binary.bz2", (19996, 1355191), "label 1: a half of the groups"),
-    "webspam": _libsvm(
-        "webspam_wc_normalized_unigram.svm.xz", (350000, 254), "label 1: spam (unigrams)"
-    ),
-    "cod-rna": _libsvm("cod-rna", (59535, 8), "label 1"),
-    "w8a.test": _libsvm("w8a.t", (14951, 300), "as w8a"),
-    # In the folder too.
-    "a9a": _libsvm("a9a", (32561, 123), "income above 50K", positives=7841),
-    "a9a.test": _libsvm("a9a.t", (16281, 123), "as a9a", positives=3846),
-    "covtype": _libsvm(
-        "covtype.libsvm.binary.bz2", (581012, 54), "lodgepole pine", positive=2.0, positives=283301
-    ),
-    "ijcnn1": _libsvm("ijcnn1.bz2", (49990, 22), "label 1", positives=4853),
-    "ijcnn1.test": _libsvm("ijcnn1.t.bz2", (91701, 22), "as ijcnn1", positives=8712),
-    "mushrooms": _libsvm("mushrooms", (8124, 112), "poisonous", positives=3916),
-    "phishing": _libsvm(
-        "phishing", (11055, 68), "legitimate (the other label is 0)", positives=6157
-    ),
-    "splice": _libsvm("splice", (1000, 60), "label 1", positives=517),
-    "splice.test": _libsvm("splice.t", (2175, 60), "as splice", positives=1131),
-    "svmguide1": _libsvm("svmguide1", (3089, 4), "label 1 (the other is 0)", positives=2000),
-    "svmguide1.test": _libsvm("svmguide1.t", (4000, 4), "as svmguide1", positives=2000),
-    "w8a": _libsvm("w8a", (49749, 300), "web page of the category", positives=1479),
-}
-
-
+PUBLIC_SETS = {row["name"]: row for row in read_rows(Path(__file__).with_name("public_sets.csv"))}
 BESIDE = Path(__file__).parents[3] / "shared" / "data"
 #: Wider sets stay sparse.
 _MOST_DENSE = 2000
 #: Sets of the folder whose last columns hold no value in some part.
 _FEATURES = {"mnist": 784, "rcv1_vw_small": 47117}
-#: Seconds before a broken transfer is tried again.
-_WAITS: tuple[float, ...] = (1.0, 5.0, 20.0)
-#: Seconds without a byte after which a transfer counts as broken.
-_SILENCE = 60.0
-#: Of a set that is not what it should be.
-_CURE = (
-    "Look at the address in a browser: if the set was published anew or has moved, correct "
-    "benchmarks/harness/data.py; if you put the file into the cache by hand, delete it"
-)
 
 
 class Rows(NamedTuple):
@@ -167,9 +73,7 @@ def load(name: str, part: str = "train") -> tuple[Any, AnyArray]:
 
     ``name``: as in ``NAME.svm.bz2``, ``keel/NAME`` for those of KEEL, or a name in
     `PUBLIC_SETS`. ``NAME.test`` is short for the test part. ``part``: of a set with a
-    published split; one without is all train part. FileNotFoundError where: no source has the set.
-    ConnectionError where: its address does not answer, or breaks off. ValueError where: the file is
-    not the set, or not what it was at first.
+    published split; one without is all train part.
     """
     name, part = _name_and_part(name, part)
     key = name if part == "train" else f"{name}.{part}"
@@ -183,7 +87,7 @@ def load(name: str, part: str = "train") -> tuple[Any, AnyArray]:
     else:
         msg = (
             f"no data set {key!r}: the folder that DIRECTRIX_DATA names has no such file, and "
-            f"benchmarks/harness/data.py has an address only for {', '.join(sorted(PUBLIC_SETS))}"
+            f"benchmarks/harness/public_sets.csv has only {', '.join(sorted(PUBLIC_SETS))}"
         )
         raise FileNotFoundError(msg)
     return X.toarray() if X.shape[1] <= _MOST_DENSE else X, y
@@ -231,114 +135,44 @@ def _cache(*inside: str) -> Path:
     return path
 
 
-def _downloaded(key: str, known: PublicSet) -> tuple[Any, AnyArray]:
+def _downloaded(key: str, known: Row) -> tuple[Any, AnyArray]:
     """Return the rows of a public set, downloaded into the user's cache if it is not there yet."""
-    path = _cache("downloads") / known.file_name
-    lock = path.with_name(f"{path.name}.sha256")
-    # The ending says how it is packed, so what is under way differs in the beginning.
-    under_way = path.with_name(f"{os.getpid()}.part.{path.name}")
+    address, place = f"{SITE}/{known['file']}", _cache("downloads")
     try:
-        fresh = not path.exists()
-        if fresh:
-            _download(known.address, under_way, path)
-        source = under_way if fresh else path
-        with source.open("rb") as file:
-            digest = file_digest(file, "sha256").hexdigest()
-        _check_sum(digest, known, path, lock, fresh=fresh)
-        X, y = _checked_rows(key, known, source, digest)
-        if not lock.exists():
-            being_written = lock.with_name(f"{os.getpid()}.part.{lock.name}")
-            being_written.write_text(f"{digest}  {path.name}\n", encoding="utf-8")
-            being_written.replace(lock)
-        if fresh:
-            under_way.replace(path)
-    finally:
-        under_way.unlink(missing_ok=True)
-    return X, y
-
-
-def _download(address: str, part: Path, path: Path) -> None:
-    """Bring the file, in several attempts; `path` is where it will stand, for the messages."""
-    by_hand = f"download it elsewhere and put it at {path}"
-    why: Exception | None = None
-    for wait in (0.0, *_WAITS):
-        time.sleep(wait)
-        try:
-            return _transfer(address, part)
-        except HTTPError as error:
-            error.close()
-            if error.code < 500:  # asking again will not help
-                msg = (
-                    f"{address} answered {error.code} {error.reason}: the file may have moved. "
-                    f"Find it, {by_hand}, and correct its address in benchmarks/harness/data.py"
-                )
-                raise FileNotFoundError(msg) from error
-            why = error
-        except (OSError, HTTPException) as error:
-            why = error
-    msg = (
-        f"{address} could not be downloaded in {1 + len(_WAITS)} attempts, the last time because: "
-        f"{why}. Run this again when there is a connection, or {by_hand}"
-    )
-    raise ConnectionError(msg) from why
-
-
-def _transfer(address: str, part: Path) -> None:
-    with urlopen(address, timeout=_SILENCE) as answer, part.open("wb") as file:  # noqa: S310 - ours
-        promised = answer.headers["Content-Length"]
-        size = f"{int(promised) / 1e6:.1f} MB" if promised else "size unknown"
-        print(f"downloading {address} ({size})", file=sys.stderr)
-        shutil.copyfileobj(answer, file, 1 << 20)
-        came = file.tell()
-    # A connection that closes early is no error to shutil.
-    if promised and came != int(promised):
-        msg = f"it broke off after {came} of {promised} bytes"
-        raise ConnectionError(msg)
-
-
-def _check_sum(digest: str, known: PublicSet, path: Path, lock: Path, *, fresh: bool) -> None:
-    if known.checksum is not None:
-        expected, source = known.checksum, "benchmarks/harness/data.py"
-    elif lock.exists():
-        expected, source = lock.read_text(encoding="utf-8").partition(" ")[0], str(lock)
-    else:
-        return
-    if digest == expected:
-        return
-    where = f"what came from {known.address}" if fresh else str(path)
-    cure = "delete it, and it is downloaded again"
-    if fresh:
-        repair = "correct" if known.checksum else "delete"
-        cure = f"it was published anew or changed on its way; if you trust it, {repair} {source}"
-    msg = f"{where} has the SHA-256 {digest}, but {source} says {expected}: {cure}"
-    raise ValueError(msg)
-
-
-def _checked_rows(key: str, known: PublicSet, source: Path, digest: str) -> tuple[Any, AnyArray]:
-    """Return the rows, if they are as many as they should be."""
+        path = fetch_file(address, place, sha256=known["checksum"] or None, delay=5)
+    except URLError as error:
+        msg = (
+            f"{address} could not be downloaded: {error}. Run this again when there is a "
+            f"connection, or download it elsewhere and put it at {place / known['file']}"
+        )
+        raise ConnectionError(msg) from error
     try:
-        X, y = _parsed(source, f"{key}-{digest}-{known.positive:g}", known.positive)
+        return _checked_rows(key, known, path)
     except (OSError, EOFError, ValueError, lzma.LZMAError) as error:
-        msg = f"what stands at {known.address} as {key!r} is no LIBSVM text: {error}. {_CURE}"
+        path.unlink()
+        msg = (
+            f"what stands at {address} is not {key!r}: {error}. If the set was published anew or "
+            "has moved, correct benchmarks/harness/public_sets.csv"
+        )
         raise ValueError(msg) from error
+
+
+def _checked_rows(key: str, known: Row, path: Path) -> tuple[Any, AnyArray]:
+    """Return the rows of a downloaded file, if they are as many as they should be."""
+    label, about = known["positive"], path.stat()
+    X, y = _parsed(path, f"{key}-{about.st_size}-{about.st_mtime_ns}", float(label))
     rows, features = X.shape
+    positives, expected = int(y.sum()), (int(known["rows"]), int(known["features"]))
     # A test part may hold no value in the last columns.
-    agree = features <= known.features if key.endswith(".test") else features == known.features
-    positives = int(y.sum())
-    if rows != known.rows or not agree:
-        msg = (
-            f"{key!r} should have {known.rows} rows of {known.features} features, but what stands "
-            f"at {known.address} has {rows} of {features}. {_CURE}"
-        )
+    agree = features <= expected[1] if key.endswith(".test") else features == expected[1]
+    if rows != expected[0] or not agree:
+        msg = f"it has {rows} rows of {features} features and should have {expected}"
         raise ValueError(msg)
-    if known.positives not in {None, positives} or not 0 < positives < rows:
-        expected = "some but not all" if known.positives is None else known.positives
-        msg = (
-            f"{expected} rows of {key!r} should have the label {known.positive:g}, but of what "
-            f"stands at {known.address} {positives} have. {_CURE}"
-        )
+    if known["positives"] not in {"", str(positives)} or not 0 < positives < rows:
+        should = known["positives"] or "some but not all"
+        msg = f"{positives} rows have the label {label}, and {should} should"
         raise ValueError(msg)
-    X.resize((rows, known.features))
+    X.resize(expected)
     return X, y
 
 
@@ -415,11 +249,7 @@ def table_folder() -> Path:
 
 
 def load_table(name: str) -> Rows:
-    """Return the columns of a table as a pandas frame, and which of its rows are positive.
-
-    FileNotFoundError where: there is no folder of tables, or no such file in it. ValueError where:
-    the label to catch is none of those in the file, or the only one.
-    """
+    """Return the columns of a table as a pandas frame, and which of its rows are positive."""
     import pandas as pd  # noqa: PLC0415 - sets of numbers need none
 
     table = TABLES[name]

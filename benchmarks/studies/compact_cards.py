@@ -2,8 +2,8 @@
 
 ``python -m benchmarks.studies.compact_cards`` fits all methods to the twelve tables and four more,
 at most 5,000 rows of each (``--rows`` for another number), three folds. ``--quick`` measures one
-fold of the smallest table with our methods. ``--only`` names methods. Tables that are not among the
-twelve are read from the folder ``tables_new`` beside them.
+fold of the smallest table with our methods. ``--only`` names methods, and ``--parts`` parts of the
+study. Tables that are not among the twelve are read from the folder ``tables_new`` beside them.
 
 * "full" is the card without compression. "auto", "60 lines", "40 lines" and "20 lines" are sizes of
   one fit, with whole points from 0 to 100; the CPU seconds are those of the fit with all sizes.
@@ -14,8 +14,10 @@ twelve are read from the folder ``tables_new`` beside them.
   60 leaves. FasterRisk has 40 conditions of at most 20 points; a fit that needs more than 300 CPU
   seconds counts for nothing.
 
-The second part draws samples of large tables, fits the default card, and compares the interval that
-is expected on new rows with the metric on all rows that were not drawn.
+The part "sizes" has what is expected of every size of the cards of four tables, for the picture.
+
+The part "coverage" draws samples of large tables, fits the default card for two metrics, and
+compares the interval that is expected on new rows with the metric on the rows that were not drawn.
 """
 
 from __future__ import annotations
@@ -45,12 +47,16 @@ from benchmarks.studies.cards.integer_cards import CellPoints, thermometer
 from directrix import Binner, ScorecardClassifier
 from directrix._typing import AnyArray, FloatArray
 from directrix.classifiers import IntegerPoints
-from directrix.metrics import RecallAtFPR
+from directrix.metrics import AUC, RecallAtFPR
+from directrix.metrics.base import Curve
+from directrix.models.operating_point import EffectiveCounts, ranking_variance
 
 NEW_TABLES = ("hmeq", "bank_churn", "fraud_oracle", "compas")
 FOLDS, MOST_ROWS, LIMIT = 3, 5_000, 300
+PARTS = ("methods", "sizes", "coverage")
 RECALL = RecallAtFPR(0.05)
 METRIC = "auc"
+_RARE = 0.01  # share of rows below which optbinning gives a level to the others
 
 
 class Result(NamedTuple):
@@ -131,6 +137,11 @@ def small_settings(n_columns: int, n_bins: int) -> Callable[[Rows, Rows], dict[s
     return fit
 
 
+def _commonest(column: Any) -> float:
+    """Return the share of the most common level."""
+    return float(column.value_counts(normalize=True).iloc[0])
+
+
 def optimal_bins(n_bins: int | None) -> Callable[[Rows, Rows], dict[str, Result]]:
     """Return a method: weights of evidence of optbinning, and logistic regression."""
 
@@ -138,13 +149,16 @@ def optimal_bins(n_bins: int | None) -> Callable[[Rows, Rows], dict[str, Result]
         from optbinning import BinningProcess  # noqa: PLC0415 - optional
 
         frames = [with_plain_texts(part.X) for part in (train, test)]
+        # It refuses a column whose levels are all rare.
+        rare = [name for name in text_columns(frames[0]) if _commonest(frames[0][name]) < _RARE]
+        frames = [frame.drop(columns=rare) for frame in frames]
         texts = text_columns(frames[0])
         options = {} if n_bins is None else {"max_n_bins": n_bins}
         process = BinningProcess(
             list(frames[0]),
             categorical_variables=list(texts),
             binning_fit_params={
-                name: {**options, **({"cat_cutoff": 0.01} if name in texts else {})}
+                name: {**options, **({"cat_cutoff": _RARE} if name in texts else {})}
                 for name in frames[0]
             },
             n_jobs=1,
@@ -224,6 +238,8 @@ def is_there(method: str) -> bool:
 
 def plan(args: argparse.Namespace) -> Iterator[tuple[str, int, int, str]]:
     """Yield table, rows at most, fold and method; all tables of one fold first."""
+    if "methods" not in args.parts:
+        return
     names = ("german_credit",) if args.quick else (*TABLES, *NEW_TABLES)
     methods = args.only or (OURS if args.quick else FITS)
     for fold in range(1 if args.quick else FOLDS):
@@ -239,39 +255,50 @@ def measure(name: str, most_rows: int, fold: int, method: str) -> list[tuple[obj
     rows = []
     for size, (scores, lines) in results.items():
         values = roc_auc_score(test.y, scores), RECALL.score(test.y, scores)
-        numbers = (f"{value:.6g}" for value in (*values, lines, cpu))
+        errors = standard_errors(test.y, scores, values[1])
+        numbers = (f"{value:.6g}" for value in (*values, *errors, lines, cpu))
         rows.append((name, most_rows, fold, method, size, *numbers, commit()))
     return rows
+
+
+def standard_errors(positive: AnyArray, scores: FloatArray, recall: float) -> tuple[float, float]:
+    """Return the standard errors of AUC and recall on test rows, of a model that is fixed."""
+    n_pos, n_neg = int(positive.sum()), int((~positive).sum())
+    variance = ranking_variance(Curve.of(positive, scores), EffectiveCounts(n_pos, n_neg), AUC())
+    return float(np.sqrt(variance)), float(np.sqrt(recall * (1.0 - recall) / n_pos))
 
 
 # ── coverage ──────────────────────────────────────────────────────────────────────────────────────
 
 POPULATIONS = ("census_income", "give_me_some_credit", "lending_club")
-DRAWS, SAMPLE = 60, 2_000
+DRAWS, SAMPLE, POPULATION = 60, 2_000, 40_000
+EXPECTED_METRICS = ("auc", "recall@fpr=0.05")
 
 
-def draws(args: argparse.Namespace) -> Iterator[tuple[str, str, int]]:
-    """Yield population, metric and number of a draw."""
+def draws(args: argparse.Namespace) -> Iterator[tuple[str, int]]:
+    """Yield population and number of a draw."""
+    if "coverage" not in args.parts:
+        return
     for draw in range(1 if args.quick else DRAWS):
         for name in POPULATIONS[-1:] if args.quick else POPULATIONS:
-            for metric in ("auc", "recall@fpr=0.05"):
-                yield name, metric, draw
+            yield name, draw
 
 
-def measure_draw(name: str, metric: str, draw: int) -> list[tuple[object, ...]]:
+def measure_draw(name: str, draw: int) -> list[tuple[object, ...]]:
     """Fit the default card to a sample, and compare what it expects with all other rows."""
-    X, y = load_table(name)
+    X, y = rows_of(name, POPULATION)
     order = np.random.default_rng(draw).permutation(len(y))
     sample, rest = order[:SAMPLE], order[SAMPLE:]
+    default = ScorecardClassifier(warn_baseline=False)
     with quiet():
-        made = ScorecardClassifier(metric, max_lines="auto", warn_baseline=False)
-        made.fit(X.iloc[sample], y[sample])
-        scores = _in_parts(made.decision_function, X.iloc[rest])
-    truth = made.operating_point_.metric
-    reached = _reached(truth, y[rest], scores)
-    expected = made.report_.expected
-    numbers = (f"{value:.6g}" for value in (made.card_.n_lines, *expected, reached))
-    return [(name, metric, draw, *numbers, commit())]
+        cards = default.fit_each(EXPECTED_METRICS, X.iloc[sample], y[sample])
+    rows = []
+    for metric, made in zip(EXPECTED_METRICS, cards, strict=True):
+        scores = made.decision_function(X.iloc[rest])
+        reached = _reached(made.operating_point_.metric, y[rest], scores)
+        values = made.card_.n_lines, *made.report_.expected, reached
+        rows.append((name, draw, metric, *(f"{value:.6g}" for value in values), commit()))
+    return rows
 
 
 def _reached(metric: Any, positive: AnyArray, scores: FloatArray) -> float:
@@ -279,11 +306,6 @@ def _reached(metric: Any, positive: AnyArray, scores: FloatArray) -> float:
     if not metric.uses_threshold:
         return float(metric.score(positive, scores))
     return float((scores[positive] > 0).mean())
-
-
-def _in_parts(function: Callable[[Any], FloatArray], X: Any) -> FloatArray:
-    parts = [function(X.iloc[start : start + 20_000]) for start in range(0, len(X), 20_000)]
-    return np.concatenate(parts)
 
 
 # ── picture ───────────────────────────────────────────────────────────────────────────────────────
@@ -294,6 +316,8 @@ PICTURE = Path(__file__).parents[2] / "docs" / "_static" / "how-small.png"
 
 def drawn_tables(args: argparse.Namespace) -> Iterator[tuple[str, int]]:
     """Yield the tables of the picture, and their rows at most."""
+    if "sizes" not in args.parts:
+        return
     yield from ((name, args.rows) for name in (DRAWN[:1] if args.quick else DRAWN))
 
 
@@ -405,11 +429,46 @@ def lines(rows: list[Row]) -> list[str]:
         "",
         "AUC, recall at 5 % FPR, and lines.",
         *table(f"table | {' | '.join(sizes)}", cells),
+        "",
+        "## The default card against the full card",
+        *_default_card(rows),
     ]
     drawn = COVERAGE.rows()
     if drawn:
         report += ["", "## Intervals of the default card on new rows", *_coverage(drawn)]
     return report
+
+
+def _default_card(rows: Sequence[Row]) -> list[str]:
+    """Return how far the default card is behind the full one, and the time of all sizes."""
+    cells, ratios = [], []
+    for name in distinct(rows, "table"):
+        pairs = list(
+            zip(
+                select(rows, table=name, size="full"),
+                select(rows, table=name, size="auto"),
+                strict=False,
+            )
+        )
+        if not pairs:
+            continue
+        ratios += [float(auto["cpu"]) / float(full_card["cpu"]) for full_card, auto in pairs]
+        texts = []
+        for key in ("auc", "recall"):
+            behind = fmean(float(auto[key]) - float(full_card[key]) for full_card, auto in pairs)
+            variance = fmean(float(full_card[f"{key}_error"]) ** 2 for full_card, _ in pairs)
+            error = float(np.sqrt(variance / len(pairs)))
+            texts.append(f"{behind:+.4f} ({behind / error:+.1f})")
+        cells.append((name, f"{fmean(float(auto['lines']) for _, auto in pairs):.0f}", *texts))
+    columns = "table | lines | AUC less full (in standard errors) | recall less full (the same)"
+    cpu = f"Fits with all sizes took {median(ratios):.2f} times the CPU time of the full card's, in"
+    return [
+        "",
+        "Standard errors are those of the full card's value on the test rows of all folds.",
+        *table(columns, cells),
+        "",
+        f"{cpu} the median of {len(ratios)} fits ({min(ratios):.2f} to {max(ratios):.2f}).",
+    ]
 
 
 def _coverage(rows: Sequence[Row]) -> list[str]:
@@ -432,13 +491,13 @@ def _coverage(rows: Sequence[Row]) -> list[str]:
 
 RECORD = Record.beside(
     __file__,
-    ("table", "rows", "fold", "method", "size", "auc", "recall", "lines", "cpu", "commit"),
+    "table, rows, fold, method, size, auc, recall, auc_error, recall_error, lines, cpu, commit",
     "table, rows, fold, method",
 )
 COVERAGE = Record(
     RECORD.path.with_name("compact_cards_coverage.csv"),
-    ("table", "metric", "draw", "lines", "expected", "low", "high", "reached", "commit"),
-    ("table", "metric", "draw"),
+    "table, draw, metric, lines, expected, low, high, reached, commit",
+    "table, draw",
 )
 PATHS = Record(
     RECORD.path.with_name("compact_cards_sizes.csv"),
@@ -457,6 +516,7 @@ STUDY = Study(
     options={
         "--rows": {"type": int, "default": MOST_ROWS, "help": "of a table at most"},
         "--only": {"nargs": "+", "choices": list(FITS), "help": "methods"},
+        "--parts": {"nargs": "+", "choices": PARTS, "default": PARTS, "help": "of the study"},
         "--minutes": None,
         "--results": None,
     },

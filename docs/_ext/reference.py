@@ -22,6 +22,7 @@ ROOMS = {
     "directrix": ("Main package", "The classifiers and summaries that most users need."),
     "directrix.metrics": ("Metrics", "What a classifier is trained for and evaluated by."),
     "directrix.displays": ("Displays", "Figures; they need matplotlib."),
+    "directrix.documents": ("Documents", "Pages about a card, to read, print and sign."),
     "directrix.monitoring": ("Monitoring", "Models in use: stores of summaries, checks, repair."),
     "directrix.export": ("Exports", "A fitted model as a file, and for use without Python."),
     "directrix.engines": ("Engines", "Summaries of rows wherever they are stored."),

@@ -51,13 +51,19 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
+def _cell_style(k: int) -> str:
+    """Return the style of a cell in notebooks, some of which leave no room between columns."""
+    align = "right; white-space: nowrap" if k else "left"
+    return f"padding: 0.25em 0.8em; text-align: {align}"
+
+
 def html_table(
     header: Sequence[str],
     rows: Sequence[Sequence[str]],
     caption: str = "",
     *,
     highlighted: int | None = None,
-    css: Callable[[int], str] | None = lambda k: f"text-align: {'right' if k else 'left'}",
+    css: Callable[[int], str] | None = _cell_style,
     cell: Callable[..., str] = escape,
 ) -> str:
     """Return a table as HTML, all texts escaped.
@@ -72,8 +78,10 @@ def html_table(
     '<table><thead>...</thead><tbody><tr><td>&lt;a&gt;</td><td>1</td></tr></tbody></table>'
     """
     title = f'<caption style="text-align: left"><b>{escape(caption)}</b></caption>'
-    top = "".join(f"<th>{escape(text)}</th>" for text in header)
     styles = ["" if css is None else f' style="{css(k)}"' for k in range(len(header))]
+    wrapping = [s and f'{s[:-1]}; white-space: normal"' for s in styles]
+    titles = zip(wrapping, header, strict=True)
+    top = "".join(f"<th{s}>{escape(text)}</th>" for s, text in titles)
     body = []
     for index, row in enumerate(rows):
         mark = ' class="highlighted"' if index == highlighted else ""

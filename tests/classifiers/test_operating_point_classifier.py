@@ -43,7 +43,7 @@ from directrix.exceptions import (
 )
 from directrix.export import load, save
 from directrix.fitting import fit_rows
-from directrix.fitting.held_out_scores import ScoreScale
+from directrix.fitting.held_out_scores import CrossFitting, ScoreScale, splits_of
 from directrix.metrics import Cost, RecallAtFPR
 from directrix.metrics.table import TABLE
 
@@ -238,16 +238,45 @@ def test_a_guarantee_is_kept_on_draws(limits, rate, at_most):
 
 
 @pytest.mark.parametrize("metric", ["f1", "recall@fpr=0.05"])
-def test_intervals_cover_what_new_rows_show(metric):
+def test_intervals_cover_what_new_rows_show_and_are_no_wider_than_needed(metric):
     fresh, truth = scored(50_000, seed=98)
-    covered = 0
-    for seed in range(100):
-        scores, y = scored(800, seed=seed)
-        model = OperatingPointClassifier(None, metric).fit(scores, y)
+    covered = np.zeros(3)
+    for seed in range(200):
+        model = OperatingPointClassifier(None, metric).fit(*scored(800, seed=seed))
         flagged = model.predict(fresh)
-        low, high = model.operating_point_.intervals.tpr
-        covered += low <= flagged[truth].mean() <= high
-    assert covered >= 92
+        shown = flagged[truth].mean(), flagged[~truth].mean(), truth[flagged].mean()
+        intervals = model.operating_point_.intervals
+        covered += [
+            low <= rate <= high for (low, high), rate in zip(intervals, shown, strict=False)
+        ]
+    assert (covered >= 0.92 * 200).all()
+    assert (covered <= 0.985 * 200).all()
+
+
+def test_the_recall_at_a_limit_is_as_sure_as_that_of_as_many_positives():
+    # The negatives have set the threshold: the positives above it are independent of it.
+    scores, y = scored(5000)
+    point = OperatingPointClassifier(None, "recall@fpr=0.05").fit(scores, y).operating_point_
+    low, high = point.intervals.tpr
+    recall, n = point.expected.tpr, y.sum()
+    assert high - low == pytest.approx(2 * 1.96 * np.sqrt(recall * (1 - recall) / n), rel=0.05)
+
+
+@every_metric
+def test_intervals_of_a_cross_fitted_estimator_allow_for_the_final_one(metric):
+    X, y = table()
+    model = OperatingPointClassifier(GaussianNB(), metric).fit(X, y)
+    fitting = CrossFitting(GaussianNB(), X, y, positive=True, params={}, asked="auto")
+    splits = splits_of(5, X, y, y, None, apart=False)
+    fit = fitting.run(splits, np.arange(len(y)), refit=True)
+    given = OperatingPointClassifier(None, metric).fit(fit.scores, y[fit.tested])
+    assert model.operating_point_.expected == given.operating_point_.expected
+    wider, narrower = (np.ravel(np.diff(m.operating_point_.intervals)) for m in (model, given))
+    assert (wider > narrower).all()
+    at = ["recall@fpr=0.1", "f1"]
+    for both in zip(model.operating_points(at), given.operating_points(at), strict=True):
+        wider, narrower = (np.ravel(np.diff(point.intervals)) for point in both)
+        assert (wider > narrower).all()
 
 
 @pytest.mark.parametrize("positive", ["bad", "good"])
@@ -401,6 +430,28 @@ def test_decision_functions_of_another_scale_are_put_on_that_of_the_final_estima
     assert rates(plain.operating_point_) == pytest.approx(rates(other.operating_point_), abs=1e-9)
 
 
+class _SurerOfFewRows(LogisticRegression):
+    """A logistic regression whose log-odds are the larger the fewer rows it was fitted to."""
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        self.coef_ *= 1000.0 / len(y)
+        self.intercept_ *= 1000.0 / len(y)
+        return self
+
+
+@pytest.mark.parametrize("cv", [5, TimeSeriesSplit(3)], ids=["folds", "time"])
+def test_probabilities_of_folds_are_put_on_the_scale_of_the_final_estimator(cv):
+    X, y = table(2000)
+    fresh, truth = table(50_000, seed=1)
+    flagged = [
+        OperatingPointClassifier(estimator, "recall@fpr=0.1", cv=cv).fit(X, y).predict(fresh)
+        for estimator in (LogisticRegression(), _SurerOfFewRows())
+    ]
+    shares = [each[~truth].mean() for each in flagged]
+    assert shares[1] == pytest.approx(shares[0], rel=0.02)
+
+
 def test_a_frozen_estimator_is_not_fitted():
     X, y = table()
     fitted = LogisticRegression().fit(X[:400], y[:400])
@@ -438,10 +489,15 @@ def test_with_a_guarantee_other_rows_set_the_threshold():
 def test_time_folds_and_other_splitters(cv):
     X, y = table()
     model = OperatingPointClassifier(GaussianNB(), "f1", cv=cv).fit(X, y)
-    scores, tested = np.empty(len(y)), np.zeros(len(y), dtype=bool)
-    for train, test in cv.split(X, y):
-        scores[test] = GaussianNB().fit(X[train], y[train]).predict_proba(X[test])[:, 1]
-        tested[test] = True
+    fitting = CrossFitting(GaussianNB(), X, y, positive=True, params={}, asked="auto")
+    splits = splits_of(cv, X, y, y, None, apart=False)
+    fit = fitting.run(splits, np.arange(len(y)), refit=True)
+    scores = np.full(len(y), np.nan)
+    scores[fit.tested] = fit.scores
+    for train, test in cv.split(X, y):  # the scale is another, and the order is the same
+        alone = GaussianNB().fit(X[train], y[train]).predict_proba(X[test])[:, 1]
+        assert (np.argsort(scores[test]) == np.argsort(alone)).all()
+    tested = np.isfinite(scores)
     given = OperatingPointClassifier(None, "f1").fit(scores[tested], y[tested])
     assert model.operating_point_.threshold == given.operating_point_.threshold
 

@@ -1,6 +1,8 @@
 """Other operating points of one model, and the score of a classifier."""
 
 import pickle
+from dataclasses import replace
+from html import escape
 
 import numpy as np
 import pytest
@@ -126,6 +128,15 @@ def test_points_print_as_a_table():
         "F1",
     ]
     assert points._repr_html_().count("<tr>") == 4
+    (one,) = points[:1]
+    html = one._repr_html_()
+    assert html.count("<tr>") == 5
+    for texts in one.table():
+        for text in texts:
+            assert escape(text) in html
+    noted = replace(one, guarantee="fpr < 0.1")
+    assert "<p" not in html
+    assert "kept on new rows: fpr &lt; 0.1" in noted.to_html()
     assert isinstance(points, tuple)
 
 

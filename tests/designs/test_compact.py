@@ -1,16 +1,20 @@
 """Compact cards of fitted classifiers: few printed lines, and numbers that are theirs."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from directrix import Binner, ScorecardClassifier
 from directrix.classifiers import IntegerPoints, PointsToDoubleOdds
-from directrix.designs import compact, compact_source
+from directrix.designs import compact
+from directrix.designs.compact import SizeRule, as_good, largest_losses
 from directrix.designs.compact_source import CardScores, FixedSize
-from directrix.exceptions import CardSizeError
+from directrix.exceptions import CardSizeError, FewRowsWarning
 from directrix.export import load, save
 from directrix.frontier.compare import LeastLoss
+from directrix.metrics import RecallAtFPR
 from directrix.models.card import Card
 from directrix.tables import BinCounts
 
@@ -48,8 +52,7 @@ def test_a_card_has_at_most_so_many_printed_lines(max_lines, points):
 
 @pytest.mark.parametrize("in_passes", [False, True])
 def test_auto_is_no_larger_than_can_be_read_even_if_every_size_is_worse(in_passes, monkeypatch):
-    for module in (compact, compact_source):
-        monkeypatch.setattr(module, "largest_loss_of_area", lambda _: -1.0)
+    monkeypatch.setattr(compact, "largest_losses", lambda behind, _: np.full(len(behind), -1.0))
     table, late = loans(2000)
     table = table.assign(debt=table["income"].fillna(2e4) + 1e3 * table["age"], since=table["age"])
     table = table.assign(wealth=table["debt"] * 2.0 - 5e3 * table["age"])
@@ -309,3 +312,58 @@ def test_cards_are_a_coding_of_cells():
     rule = FixedSize(LeastLoss(), chosen=1, n_candidates=2, size=1)
     assert rule(np.array([0.3, 0.2, 0.9, 0.8])) == 3
     assert rule(np.array([0.1, 0.2, 0.9, 0.8])) == 0
+
+
+@pytest.mark.parametrize("in_passes", [False, True])
+@pytest.mark.parametrize("points", [None, "integer"])
+def test_few_rows_are_warned_of_once_whatever_the_sizes(in_passes, points):
+    table, late = loans(300)
+    late = late & (np.cumsum(late) <= 12)
+    classifier = ScorecardClassifier("recall@fpr=0.001", cv=3, points=points, warn_baseline=False)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        if in_passes:
+            classifier.fit_source(table.assign(late=late), target="late", progress=False)
+        else:
+            classifier.fit(table, late)
+    few = [str(each.message) for each in caught if each.category is FewRowsWarning]
+    assert few
+    assert len(few) == len(set(few))
+
+
+def test_a_larger_size_that_is_worse_by_chance_does_not_count_against_a_smaller_one():
+    behind = np.array([0.05, 0.004, 0.007, 0.001])
+    assert as_good(behind, np.full(4, 0.006)).tolist() == [False, True, True, True]
+    assert as_good(behind, np.full(4, 0.005)).tolist() == [False, False, False, True]
+    # Nor does a small size that is better by chance count for it.
+    assert not as_good(np.array([0.0, 0.02, 0.02, 0.0]), np.full(4, 0.012))[0]
+
+
+def test_a_size_may_be_worse_by_one_standard_error_over_folds():
+    behind = np.array([[0.1, 0.3, 0.2, 0.2], [0.0, 0.0, 0.0, 0.0], [0.01, -0.01, 0.01, -0.01]])
+    errors = behind.std(axis=1, ddof=1) / 2
+    expected = [errors[0], errors[1:].mean(), errors[1:].mean()]
+    np.testing.assert_allclose(largest_losses(behind), expected)
+    np.testing.assert_allclose(largest_losses(behind, 0.5), 0.5)
+
+
+@pytest.mark.parametrize(
+    ("full_lines", "losses", "selected"),
+    [
+        (300, [0.3, 0.2, 0.9, 0.21, 0.2], 3),
+        (300, [0.3, 0.2, 0.9, 0.9, 0.9], 4),  # the largest size of a long card
+        (80, [0.3, 0.2, 0.9, 0.9, 0.9], 1),  # the full card of few lines
+        (300, [0.1, 0.2, 0.9, 0.21, 0.2], 0),  # a candidate whose sizes are not known
+    ],
+)
+def test_the_rule_of_sizes(full_lines, losses, selected):
+    behind = np.array([[0.7, 0.7], [0.0, 0.02], [0.0, 0.0]])
+    rule = SizeRule.of(LeastLoss(), 1, 2, RecallAtFPR(0.1), (behind, behind), full_lines)
+    assert rule(np.array(losses)) == selected
+    assert rule.among(np.arange(2)) is rule
+
+
+def test_a_size_has_the_area_of_the_full_card_too():
+    level, less = np.zeros((2, 3)), np.array([[0.01, 0.01, 0.01], [0.0, 0.003, 0.0]])
+    rule = SizeRule.of(LeastLoss(), 0, 1, RecallAtFPR(0.1), (level, less), 300)
+    assert rule.size(np.zeros(3)) == 1

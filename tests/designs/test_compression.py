@@ -114,7 +114,7 @@ def test_points_are_a_logistic_fit_to_the_probabilities_of_the_teacher(cross):
 
     found = np.append(made.points, made.intercept)
     best = minimize(loss, np.zeros(len(found)), method="BFGS", options={"gtol": 1e-9})
-    assert loss(found) <= best.fun + 1e-6
+    assert loss(found) <= best.fun + 1e-4
     np.testing.assert_allclose(
         expit(X @ found[:-1] + found[-1]), expit(X @ best.x[:-1] + best.x[-1]), atol=1e-4
     )

@@ -211,3 +211,16 @@ def test_more_than_two_classes_need_a_label():
         ScorecardDisplay.from_estimator(card)
     display = ScorecardDisplay.from_estimator(card, label=2)
     assert display.panels[0].width == max(np.ptp(points) for points in card.cards_[2].columns)
+
+
+def test_intervals_are_inside_the_frame_and_the_title_has_the_cutoff(fitted):
+    display = ScorecardDisplay.from_estimator(fitted, title="Loans $1", max_panels=99)
+    for panel, axes in zip(display.panels, display.ax_, strict=True):
+        if isinstance(panel, ColumnPanel):
+            low, high = axes.get_ylim()
+            assert low < np.nanmin(panel.low)
+            assert high > np.nanmax(panel.high)
+    title = display.figure_.get_suptitle()
+    assert title.startswith("Loans \\$1\nbase points")
+    assert "cutoff" in title
+    assert not ScorecardDisplay(display.panels, 0).plot().figure_.get_suptitle()

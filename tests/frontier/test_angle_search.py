@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.studies.random_moments import random_moments
+from benchmarks.studies.descents import random_moments
 from directrix.frontier.moment_frontier import best_angle
 from directrix.frontier.pencil import EigenPencil, SolvedPencil, angle_at
 from directrix.metrics import BalancedError, Cost, PrecisionAtK, RecallAtFPR

@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, cg
 
-from benchmarks.studies.random_moments import random_moments
+from benchmarks.studies.descents import random_moments
 from directrix import Moments
 from directrix.exceptions import OneClassPredictedWarning
 from directrix.frontier import Frontier

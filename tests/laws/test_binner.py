@@ -1,7 +1,9 @@
 """Laws of the binner, on random tables with columns of every kind.
 
-``python -m benchmarks.studies.binner_routes`` compares the routes on two thousand tables.
+``DIRECTRIX_FUZZ`` sets how many tables the routes are compared on. Table k is always the same.
 """
+
+import os
 
 import numpy as np
 import pytest
@@ -13,14 +15,14 @@ pytest.importorskip("polars")
 pytest.importorskip("duckdb")
 
 import pyarrow as pa
-
-from benchmarks.studies.binner_routes import (
+from random_tables import (
     NAMES,
     cells_by_definition,
     compare,
     random_binner,
     random_table,
 )
+
 from directrix import Binner
 from directrix.export import cells_to_sql
 from directrix.tables import NumberBins, Table
@@ -39,7 +41,7 @@ def problem(seed, n_rows=200):
 
 
 def test_pandas_polars_arrow_and_sql_agree_with_the_definition(figure):
-    counts = compare(50)
+    counts = compare(int(os.environ.get("DIRECTRIX_FUZZ", "50")))
     assert counts.differences == dict.fromkeys(("pandas", "polars", "Arrow", "DuckDB SQL"), 0)
     assert counts.other_bins == 0
     figure(f"routes of the binner: {counts.tables} tables, {counts.cells} cells, no difference")

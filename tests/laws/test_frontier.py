@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from benchmarks.studies.random_moments import random_moments
+from benchmarks.studies.descents import random_moments
 from directrix.exceptions import OneClassPredictedWarning
 from directrix.frontier import Frontier
 from directrix.frontier import pencil as _standard_space

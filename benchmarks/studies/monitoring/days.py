@@ -52,11 +52,6 @@ class Day(NamedTuple):
     y: AnyArray
 
 
-def wandering_share(rng: np.random.Generator) -> float:
-    """Return a share of positives under prior shift."""
-    return float(rng.uniform(*WANDERING))
-
-
 def draw(
     rng: np.random.Generator,
     n: int,

@@ -35,9 +35,10 @@ from directrix.engines.column_roles import (
     unpacked,
 )
 from directrix.engines.tasks import FoldModels, NumberFeatures, Score, Summaries, Survey, Surveyed
-from directrix.frontier.compare import MOST_ROWS
 
 ROWS, FAN_IN, POOL = 10_000, 64, 8
+#: Rows of each class in the sample of a fit, on the commits of the record.
+SAMPLED = 20_000
 COUNTS = (100, 1_000, 10_000)
 MEASURED = ("kB of a part", "MB before", "MB at most", "CPU ms a part")
 RECORD = Record.beside(__file__, ("commit", "task", "parts", *MEASURED), "commit, task, parts")
@@ -139,7 +140,7 @@ def lines(rows: list[Row]) -> list[str]:
         f"Commit {code}. Results of tasks on {ROWS:,} rows a partition, pickled and",
         "added by the tree of the engines in one process: moments of 200 features in ten folds,",
         "histograms of 33 candidates in five, and surveys of 50 features in five folds, each with",
-        f"the partition's share of a sample of {MOST_ROWS:,} rows of each class. Memory is the",
+        f"the partition's share of a sample of {SAMPLED:,} rows of each class. Memory is the",
         f"largest size of the process, before and after; a pool of {POOL} results is used again.",
         *table(" | ".join(RECORD.columns[1:]), (list(row.values())[1:] for row in last)),
         "",

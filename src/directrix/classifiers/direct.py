@@ -20,6 +20,7 @@ from directrix.models.report import BASELINE
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
     from directrix.fitting.fit_rows import Fitted
+    from directrix.fitting.guarantee import Limits
     from directrix.metrics.base import Metric
     from directrix.models.report import Gap
 
@@ -61,7 +62,8 @@ class DirectClassifier(MetricClassifier):
     limits : dict, optional
         Limits that are kept together, instead of the metric's own: ``{"fpr": 0.01, "alerts":
         0.02}`` at most (``alerts`` is the share of rows predicted positive), ``{"recall": 0.9,
-        "precision": 0.6}`` at least. Needs `guarantee`.
+        "precision": 0.6}`` at least; in all segments of the rows by `InEverySegment`. Needs
+        `guarantee`.
     time_budget : float, optional
         Time budget in seconds of the clock, from the call of `fit` to its return. The search stops
         early to keep it, and ``report_`` says what was skipped; logistic regression is fitted in
@@ -124,7 +126,7 @@ class DirectClassifier(MetricClassifier):
         positive: Any = None,
         cv: Any = 5,
         guarantee: float | None = None,
-        limits: Mapping[str, float] | None = None,
+        limits: Limits | None = None,
         time_budget: float | None = None,
         class_weight: Any = None,
         monotone: Mapping[Any, str] | None = None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,11 +17,14 @@ from directrix.classifiers.operating_point_classifier import (
     given_scores,
 )
 from directrix.fitting.training_rows import checked_weight
+from directrix.metrics.segments import Segments
 from directrix.metrics.table import resolve
 from directrix.models.operating_point import OperatingPoint
+from directrix.models.segment_rates import SegmentRates
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray
+    from directrix.fitting.guarantee import Limits
     from directrix.metrics.base import Metric
 
 
@@ -30,11 +33,12 @@ def threshold_for(
     scores: Any,
     metric: str | Metric | None = None,
     *,
-    limits: Mapping[str, float] | None = None,
+    limits: Limits | None = None,
     guarantee: float | None = None,
     positive: Any = None,
     sample_weight: Any = None,
     groups: Any = None,
+    segment: Any = None,
 ) -> OperatingPoint:
     """Return the best threshold of given scores, and the rates to expect there on new rows.
 
@@ -48,7 +52,7 @@ def threshold_for(
     scores : array of shape (n,)
         Of any model; higher is more likely positive.
     metric, limits, guarantee, positive : as in ``OperatingPointClassifier``
-    sample_weight, groups : arrays of shape (n,), optional
+    sample_weight, groups, segment : arrays of shape (n,), optional
 
     Returns
     -------
@@ -69,7 +73,8 @@ def threshold_for(
     classifier = OperatingPointClassifier(
         None, metric, positive=positive, limits=limits, guarantee=guarantee
     )
-    return classifier.fit(scores, y, sample_weight, groups).operating_point_
+    columns = {} if segment is None else {"segment": segment}
+    return classifier.fit(scores, y, sample_weight, groups, **columns).operating_point_
 
 
 @dataclass(frozen=True)
@@ -88,6 +93,8 @@ class Evaluation:
         Whether a limit is kept, and whether the scores are any better than chance.
     segments : dict of Evaluation
         The same for each segment of the rows; None for one that has rows of one class only.
+    rates : SegmentRates, optional
+        Rates by segment at the threshold, and the gaps between them beside those that chance makes.
     """
 
     rows: float
@@ -96,6 +103,7 @@ class Evaluation:
     flagged: float | None = None
     notes: tuple[str, ...] = ()
     segments: Mapping[Any, Evaluation | None] = field(default_factory=dict)
+    rates: SegmentRates | None = None
 
     def __getitem__(self, name: str) -> Measure:
         """Return a measure by its name, such as "recall"."""
@@ -107,8 +115,11 @@ class Evaluation:
         return found[0]
 
     def table(self) -> list[list[str]]:
-        """Return the measures as rows of texts with a header: all rows first, then segments."""
-        columns = {"all rows": self, **self.segments}
+        """Return the measures as rows of texts with a header: all rows first, then segments.
+
+        Where the segments have a table of rates, they are in that one.
+        """
+        columns = {"all rows": self, **({} if self.rates is not None else self.segments)}
         header = ["", *(str(name) for name in columns)]
         sizes = [["rows"], ["positives"], ["flagged"]]
         lines = [[measure.name] for measure in self.measures]
@@ -123,12 +134,14 @@ class Evaluation:
         return [header, *used, *lines]
 
     def __str__(self) -> str:
-        return "\n".join([*text_table(self.table()), *self.notes])
+        rates = [] if self.rates is None else ["", str(self.rates)]
+        return "\n".join([*text_table(self.table()), *self.notes, *rates])
 
     def _repr_html_(self) -> str:
         """Return the table as HTML for notebooks."""
         header, *rows = self.table()
-        return html_table(header, rows, "; ".join(self.notes))
+        rates = "" if self.rates is None else self.rates._repr_html_()
+        return html_table(header, rows, "; ".join(self.notes)) + rates
 
 
 def evaluate(
@@ -139,7 +152,7 @@ def evaluate(
     threshold: float | OperatingPoint | None = None,
     positive: Any = None,
     sample_weight: Any = None,
-    segments: Any = None,
+    segment: Any = None,
 ) -> Evaluation:
     """Measure given scores on labelled rows: the metric and the rates, with 95 % intervals.
 
@@ -158,8 +171,9 @@ def evaluate(
     positive : label, optional
         By default the last of the two.
     sample_weight : array of shape (n,), optional
-    segments : array of shape (n,), optional
-        Segment of each row, such as a country: each is measured by itself too.
+    segment : array of shape (n,), optional
+        Segment of each row, such as a country: each is measured by itself too, and with a threshold
+        there are the gaps between segments beside those that chance alone makes.
 
     Returns
     -------
@@ -192,18 +206,27 @@ def evaluate(
     cut = threshold.threshold if isinstance(threshold, OperatingPoint) else threshold
     above = values if cut is None else values - cut
     rows = ScoredRows(labels, above, None, weight)
-    segment = None if segments is None else np.asarray(segments)
-    if segment is not None and segment.shape != labels.shape:
-        msg = f"segments must name one for each of {len(labels)} rows, not {segment.shape}"
-        raise ValueError(msg)
-    with_cut = cut is not None
-    return _evaluation(rows, resolved, classes, segment, with_threshold=with_cut)
+    found = _evaluation(rows, resolved, classes, with_threshold=cut is not None)
+    if segment is None:
+        return found
+    kept = weight > 0
+    parts = Segments.of(segment, len(labels)).take(kept)
+    of_rows = labels[kept] == classes[1], above[kept] > 0, weight[kept]
+    rates = None if cut is None else SegmentRates.of(*of_rows, parts)
+    by_segment: dict[Any, Evaluation | None] = {}
+    for number, name in enumerate(parts.names):
+        inside = np.flatnonzero(kept)[parts.number == number]
+        one = ScoredRows(labels[inside], above[inside], None, weight[inside])
+        both = len(np.unique(one.y)) == 2
+        options = {"with_threshold": cut is not None}
+        by_segment[name] = _evaluation(one, resolved, classes, **options) if both else None
+    return replace(found, segments=by_segment, rates=rates)
 
 
 def _evaluation(
-    rows: ScoredRows, metric: Metric, classes: AnyArray, segment: Any, *, with_threshold: bool
+    rows: ScoredRows, metric: Metric, classes: AnyArray, *, with_threshold: bool
 ) -> Evaluation:
-    """Measure rows, and each of their segments."""
+    """Measure rows."""
     weight: Any = rows.weight
     kept = weight > 0
     rows = ScoredRows(rows.y[kept], rows.scores[kept], None, weight[kept])
@@ -216,20 +239,9 @@ def _evaluation(
         first = found.best_cutoff or (found.metric,)
         measures = (*first, *(each for each in auc if each.name != first[0].name))
         notes = ("", found.verdict)
-    parts: dict[Any, Evaluation | None] = {}
-    if segment is not None:
-        for name in np.unique(segment[kept]).tolist():
-            inside = segment[kept] == name
-            of_segment = ScoredRows(rows.y[inside], rows.scores[inside], None, weight[kept][inside])
-            if len(np.unique(of_segment.y)) < 2:
-                parts[name] = None
-                continue
-            parts[name] = _evaluation(
-                of_segment, metric, classes, None, with_threshold=with_threshold
-            )
     flagged = found.flagged if with_threshold else None
     said = tuple(note for note in notes if note)
-    return Evaluation(found.rows, found.positives, measures, flagged, said, parts)
+    return Evaluation(found.rows, found.positives, measures, flagged, said)
 
 
 def _measure_text(measure: Measure) -> str:

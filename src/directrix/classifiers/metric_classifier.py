@@ -14,7 +14,7 @@ from scipy.special import log_expit, softmax
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
-from directrix.classifiers.threshold_classifier import ReportingClassifier
+from directrix.classifiers.threshold_classifier import SEGMENT, ReportingClassifier
 from directrix.exceptions import (
     DirectionWarning,
     NotBetterThanBaselineWarning,
@@ -24,12 +24,14 @@ from directrix.exceptions import (
 from directrix.fitting.fit_rows import Design, FitRows, Fitted
 from directrix.fitting.guarantee import Guarantee, refuse_groups
 from directrix.fitting.progress import CallbackSupportMixin, Clock, Progress, with_callbacks
+from directrix.metrics.segments import InEverySegment
 from directrix.metrics.table import resolve
 from directrix.models.money import RowCosts
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
     from directrix.fitting.fit_source import SourceFit
+    from directrix.fitting.guarantee import Limits
     from directrix.fitting.training_rows import KeyedRows
     from directrix.metrics.base import Metric
     from directrix.models.report import Gap
@@ -56,7 +58,7 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
     metric: str | Metric
     cv: Any
     guarantee: float | None
-    limits: Mapping[str, float] | None
+    limits: Limits | None
     time_budget: float | None
     class_weight: Any
     warn_baseline: bool
@@ -83,7 +85,9 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
         **columns : arrays of shape (n,)
             Costs of the rows, by the names that the metric gives them: ``amount=`` for
             ``Cost(fp=5, fn="amount")``; days and teams, by those of a `Budget`. By default they
-            are columns of the table.
+            are columns of the table. ``segment=`` is the segment of each row, such as a country:
+            ``operating_point_.segments`` has the rates in each, and limits may be kept in all
+            (`InEverySegment`). It is not needed to predict.
         """
         progress = Progress(self, (X, y))
         rows = X, y, sample_weight, groups
@@ -207,11 +211,14 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
         X, y, sample_weight, _ = rows
         self._refuse_unknown("fit", columns, self._names_in_fit)
         priced = any(map(self._cost_columns, metrics))
-        n_rows = len(np.asarray(y)) if priced or self._names_in_fit else 0
+        n_rows = len(np.asarray(y))
         kept = slice(None) if sample_weight is None else np.asarray(sample_weight) > 0
         periods = self._periods(X, columns, n_rows)
         if periods is not None:
             keyed = replace(keyed, periods=periods.take(kept))
+        segments = self._segments(columns, n_rows)
+        if segments is not None:
+            keyed = replace(keyed, segments=segments.take(kept))
         if not priced:
             return keyed, metrics
         refused = {"several metrics": len(metrics) > 1, "class_weight=": self.class_weight}
@@ -262,8 +269,10 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
         from directrix.fitting.fit_source import SourceFit, SourcePasses, source_folds
 
         metric = resolve(self.metric)
-        if self._names_in_fit:
-            column = self._names_in_fit[0]
+        asked = [name for name in self._names_in_fit if name != SEGMENT]
+        asked += [SEGMENT] if isinstance(self.limits, InEverySegment) else []
+        if asked:
+            column = asked[0]
             msg = f"fit_source has no costs or days of single rows, {column!r}: use fit"
             raise ValueError(msg)
         if self.time_budget is not None:

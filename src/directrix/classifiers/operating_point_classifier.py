@@ -46,14 +46,17 @@ from directrix.fitting.progress import single_blas_thread
 from directrix.fitting.training_rows import KeyedRows, checked_weight
 from directrix.metrics import Budget, FPRAtRecall, RecallAtFPR, RecallAtK, RecallAtPrecision
 from directrix.metrics.table import resolve
+from directrix.models.operating_point import OF_CROSS_FITTED, OF_GIVEN_SCORES, ClaimVariance
 from directrix.moments import ScoreHistogram
 from directrix.moments.score_histogram import BINS
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.classifiers.scoring import ScoringFormula
+    from directrix.fitting.guarantee import Limits
     from directrix.metrics.base import Metric
     from directrix.metrics.budget import Periods
+    from directrix.metrics.segments import Segments
     from directrix.models.money import RowCosts
     from directrix.models.operating_point import OperatingPoint
 
@@ -74,7 +77,7 @@ class _HeldOutRows:
 
     ``why`` says in the report how the scores came about, and ``probabilities`` whether the scores
     are probabilities. ``tested`` are the positions of these rows among all that were given; by
-    default they are all.
+    default they are all. ``variance`` is that of claims about new rows.
     """
 
     scores: FloatArray
@@ -85,6 +88,7 @@ class _HeldOutRows:
     why: str
     probabilities: bool
     tested: IntArray | None = None
+    variance: ClaimVariance = OF_GIVEN_SCORES
 
     def of_used(self, column: Any) -> Any:
         """Return what a column has for the rows of weight above zero; None without it."""
@@ -123,7 +127,7 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
     limits : dict, optional
         Limits that are kept together on new rows: ``{"fpr": 0.01, "alerts": 0.02}`` at most
         (``alerts`` is the share of rows predicted positive), ``{"recall": 0.9, "precision":
-        0.6}`` at least. Needs `guarantee`.
+        0.6}`` at least; in all segments of the rows by `InEverySegment`. Needs `guarantee`.
     guarantee : float, optional
         Confidence with which the limits, or that of the metric, are kept on new rows, by exact
         binomial bounds. An estimator is then fitted once, to two thirds of the rows, or to the
@@ -158,10 +162,10 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
     scikit-learn's ``TunedThresholdClassifierCV`` is the same idea, without rates to expect, limits
     or guarantees.
 
-    Folds have estimators of their own, fitted to fewer rows than the final one. Their probabilities
-    are on one scale by themselves, and are used as they are. Scores of ``decision_function`` may
-    have a scale that depends on the rows: those of each fold are put on the scale of the final
-    estimator by the class means and deviations of the rows that both were fitted to.
+    Folds have estimators of their own, fitted to fewer rows than the final one, and an estimator
+    that follows its rows closely is the surer of itself the fewer they are. Scores of each fold
+    (probabilities as log-odds) are put on the scale of the final estimator: the class means of rows
+    that both were fitted to become the same.
 
     Examples
     --------
@@ -190,7 +194,7 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         metric: str | Metric | None = None,
         *,
         positive: Any = None,
-        limits: Mapping[str, float] | None = None,
+        limits: Limits | None = None,
         guarantee: float | None = None,
         cv: Any = 5,
         response_method: str = "auto",
@@ -230,6 +234,7 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         X, labels = self._checked_rows(X, y)
         costs = self._row_costs(X, metric, columns, len(labels))
         periods = self._periods(X, columns, len(labels))
+        segments = self._segments(columns, len(labels))
         weight = checked_weight(sample_weight, labels)
         self._set_classes(two_classes(labels[weight > 0]))
         if self.estimator is None:
@@ -241,7 +246,7 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
             apart_by = groups if periods is None else periods.day  # whole days are set apart
             held_out = self._cross_fitted(X, labels, weight, apart_by, routed)
         with single_blas_thread:
-            self._set_threshold(metric, guarantee, held_out, costs, periods)
+            self._set_threshold(metric, guarantee, held_out, costs, periods, segments)
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
             if hasattr(self.estimator_, name):
@@ -376,7 +381,8 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         if held_out is not None:
             names = ("cell", "weight", "totals", "squares")
             arrays = {name: getattr(held_out, name) for name in names}
-            facts["held_out"] = [held_out.rows, held_out.center, held_out.scale]
+            numbers = held_out.center, held_out.scale, *map(float, held_out.variance)
+            facts["held_out"] = [held_out.rows, *numbers]
         cv = self.cv if isinstance(self.cv, int | np.integer) else 5
         return ModelState(
             params=model_params(self) | {"estimator": None, "cv": int(cv)},
@@ -416,6 +422,7 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         limits: Any = {} if self.limits is None else self.limits
         if isinstance(limits, Budget):
             return resolve("auc")
+        limits = getattr(limits, "limits", limits)
         for rate, of_limit in _METRIC_OF_LIMIT.items():
             if rate in limits and self.guarantee is not None:
                 metric: Metric = of_limit(limits[rate])
@@ -484,6 +491,7 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
             why,
             fit.method == "predict_proba",
             fit.tested,
+            OF_GIVEN_SCORES if apart else OF_CROSS_FITTED,
         )
 
     def _routed(self, sample_weight: Any, groups: Any, fit_params: dict[str, Any]) -> Any:
@@ -521,6 +529,7 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         held_out: _HeldOutRows,
         costs: RowCosts | None,
         periods: Periods | None,
+        segments: Segments | None,
     ) -> None:
         """Set the threshold, the operating point, the calibration and the report."""
         used = held_out.weight > 0
@@ -536,7 +545,9 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
             groups = np.asarray(held_out.groups)[used]
         keyed = KeyedRows.of(ranks, y, weight, groups=groups)
         weighted_by, asked = keyed.weighted_by, metric
-        keyed = replace(keyed, periods=held_out.of_used(periods))
+        keyed = replace(
+            keyed, periods=held_out.of_used(periods), segments=held_out.of_used(segments)
+        )
         if costs is not None:
             cost: Any = metric
             keyed, metric = keyed.priced(cost, held_out.of_used(costs), self.positive_)
@@ -544,7 +555,8 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         rows = rows._replace(X=self._scale.positions(levels)[rows.X.astype(np.intp)])
         other = next(label for label in self.classes_.tolist() if label != self.positive_)
         warn_about_reversed(rows, self.positive_, other)
-        fit = fit_scores(metric, rows, held_out.name, held_out.why, guarantee)
+        how = held_out.name, held_out.why
+        fit = fit_scores(metric, rows, *how, guarantee, variance=held_out.variance)
         fitted, point = fit.fitted, fit.fitted.operating_point
         threshold = self._scale.threshold_at(point.threshold, scores)
         fitted = fitted._replace(operating_point=replace(point, threshold=threshold))
@@ -582,14 +594,16 @@ def _restored_held_out(state: ModelState) -> HeldOut | None:
     if facts is None:
         arrays.require_empty()
         return None
-    valid = isinstance(facts, list) and len(facts) == 3 and is_text(facts[0])
-    valid = valid and is_number(facts[1]) and is_number(facts[2])
-    require(valid, "its held-out scores are damaged")
+    valid = isinstance(facts, list) and len(facts) == 6 and is_text(facts[0])
+    require(valid and all(map(is_number, facts[1:])), "its held-out scores are damaged")
     cell = arrays.take("cell", (None,), "int64")
     weight = arrays.take("weight", (len(cell),), "float64")
     totals = arrays.take("totals", (None, 2), "float64")
     squares = arrays.take("squares", (len(totals), 2), "float64")
     arrays.require_empty()
     inside = not len(cell) or (cell.min() >= 0 and cell.max() < len(totals) * 2 * BINS)
-    require(inside and facts[2] > 0, "its held-out scores are damaged")
-    return HeldOut(cell, weight, totals, squares, facts[0], float(facts[1]), float(facts[2]))
+    center, scale, best, at_limit, along_curve = map(float, facts[1:])
+    valid = min(scale, best, at_limit) > 0
+    require(inside and valid, "its held-out scores are damaged")
+    variance = ClaimVariance(best, at_limit, along_curve=bool(along_curve))
+    return HeldOut(cell, weight, totals, squares, facts[0], center, scale, variance)

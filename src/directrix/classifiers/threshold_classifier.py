@@ -19,6 +19,7 @@ from directrix.fitting.finalize import warn_about_one_class
 from directrix.fitting.histogram_choice import point_at
 from directrix.metrics.at_threshold import Cost
 from directrix.metrics.budget import Budget, Periods, team_numbers
+from directrix.metrics.segments import InEverySegment, Segments
 from directrix.metrics.table import resolve
 from directrix.models.money import RowCosts, given_column, stated_metric
 from directrix.models.operating_point import OperatingPoint, OperatingPoints
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from directrix.metrics.budget import KeptBudget
     from directrix.models.operating_point import Calibration
     from directrix.models.report import DirectReport
+
+#: Name of the column of a fit that tells the segment of each row.
+SEGMENT = "segment"
 
 
 class ThresholdClassifier(LinearClassifier):
@@ -128,7 +132,8 @@ class ThresholdClassifier(LinearClassifier):
     def _with_columns(self, request: Any) -> Any:
         """Return a request of metadata with the columns of costs and budgets."""
         in_fit = self._names_in_fit
-        of_rows = [name for name in in_fit if name != getattr(self._asked_budget, "per", None)]
+        only_in_fit = SEGMENT, getattr(self._asked_budget, "per", None)
+        of_rows = [name for name in in_fit if name not in only_in_fit]
         for method, names in ((request.fit, in_fit), (request.predict, of_rows)):
             for name in names:
                 method.add_request(param=name, alias=True)
@@ -144,10 +149,11 @@ class ThresholdClassifier(LinearClassifier):
 
     @property
     def _names_in_fit(self) -> tuple[str, ...]:
-        """The columns that a fit needs: of the costs, and of the budget."""
+        """The columns that a fit takes: of the costs, and of the budget, and the segment."""
         budget = self._asked_budget
         names = self._cost_columns(self.metric)
-        return tuple(dict.fromkeys([*names, *(() if budget is None else budget.columns)]))
+        columns = () if budget is None else budget.columns
+        return tuple(dict.fromkeys([*names, *columns, SEGMENT]))
 
     def _cost_columns(self, metric: Any) -> tuple[str, ...]:
         """Return the columns that the costs of a metric are."""
@@ -194,6 +200,17 @@ class ThresholdClassifier(LinearClassifier):
             return None
         given = {name: given_column(name, X, columns) for name in budget.columns}
         return Periods.of(budget, given, n_rows)
+
+    def _segments(self, columns: Mapping[str, Any], n_rows: int) -> Segments | None:
+        """Return the segments of rows, if they were given; refuse limits of segments without."""
+        limits = getattr(self, "limits", None)
+        every = limits if isinstance(limits, InEverySegment) else None
+        if columns.get(SEGMENT) is None:
+            if every is not None:
+                msg = f"{every.label} needs the segment of each row: give segment= to fit"
+                raise ValueError(msg)
+            return None
+        return Segments.of(columns[SEGMENT], n_rows, None if every is None else every.pool)
 
     def _kept_budget(self, at: Any, *, by_row: bool) -> KeptBudget | None:
         """Return thresholds of teams or of money; None if one threshold of the score decides."""

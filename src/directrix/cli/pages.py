@@ -28,12 +28,13 @@ from directrix.cli.formatting import (
     format_interval,
     format_rate,
 )
-from directrix.cli.html_page import Bar, Page
-from directrix.cli.pictures import Reliability, margin_figure, roc_figure, tradeoff_figure
+from directrix.cli.pictures import margin_figure, roc_figure, tradeoff_figure
 from directrix.cli.reply import UsageError
 from directrix.displays import DaysDisplay
+from directrix.documents.page import Bar, Page
+from directrix.documents.reliability import Reliability
 from directrix.metrics.base import Metric
-from directrix.models.report import Estimate, Gap, sentence
+from directrix.models.report import DirectionEffect, Estimate, Gap, sentence
 
 if TYPE_CHECKING:
     from directrix.monitoring import DayCheck
@@ -81,11 +82,7 @@ def read_fit_record(path: str) -> FitRecord | None:
 
     For any other file a UsageError names the wrong field.
     """
-    try:
-        content = json.loads(Path(path).read_text(encoding="utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        msg = f"{path} is not JSON ({error}): give the output of directrix fit --json"
-        raise UsageError(msg) from None
+    content = _read_json(path)
     field = partial(_field, path, content)
     field(str, "classifier")
     if not ("candidates" in content and field(list, "candidates")):
@@ -111,6 +108,31 @@ def read_fit_record(path: str) -> FitRecord | None:
         field(str, "better_than", "baseline"),
         field(bool, "no_better_than_constant"),
     )
+
+
+def read_directions(path: str) -> tuple[DirectionEffect, ...]:
+    """Read the prices of directions from the output of ``fit --json``."""
+    content = _read_json(path)
+    field = partial(_field, path, content)
+    field(str, "classifier")
+    found = []
+    for k, given in enumerate(field(list, "directions")):
+        at = "directions", k
+        effect = None
+        if isinstance(given, dict) and given.get("effect") is not None:
+            ends = (field(float, *at, "effect", end) for end in ("mean", "low", "high"))
+            effect = Gap(*map(_number, ends))
+        column, wish = (field(str, *at, name) for name in ("column", "direction"))
+        found.append(DirectionEffect(column, wish, effect, field(bool, *at, "flat")))
+    return tuple(found)
+
+
+def _read_json(path: str) -> Any:
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        msg = f"{path} is not JSON ({error}): give the output of directrix fit --json"
+        raise UsageError(msg) from None
 
 
 def _field(path: str, content: Any, wanted: type, *steps: str | int) -> Any:

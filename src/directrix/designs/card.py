@@ -17,7 +17,7 @@ from directrix.designs.structure import Structure, StructureSearch
 from directrix.designs.trainers import CountTrainer, RowTrainer, Trainer
 from directrix.fitting.choice import Choice, Selection
 from directrix.fitting.directions import DirectionPrices, flat_columns
-from directrix.fitting.finalize import FittedLine
+from directrix.fitting.finalize import FittedLine, few_rows_known
 from directrix.fitting.fit_rows import FTOL, BestFit, Candidates, Compared, Draft, LearnedDesign
 from directrix.frontier.compare import MOST_ROWS, Curves, FoldDesigns, compare, design_without
 from directrix.frontier.moment_frontier import SummaryCandidate, ridge_candidates
@@ -199,6 +199,7 @@ class CardEnd:
     columns: ScreenedColumns | None
     edited: tuple[TrainingRows, FloatArray | None]
 
+    @few_rows_known()
     def draft(self, metric: Metric, best: BestFit) -> Draft:
         """Return the chosen card, on its scale if it has one.
 

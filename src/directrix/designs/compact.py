@@ -14,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from scipy.optimize import isotonic_regression
 
 from directrix.designs.compression import RowCompression, Teacher
 from directrix.designs.points import (
@@ -25,15 +26,15 @@ from directrix.designs.points import (
     ties_split,
     to_double_odds,
 )
-from directrix.fitting.choice import HeldOutArea
 from directrix.fitting.finalize import FittedLine, Lines, centre_and_scale, finalize
 from directrix.fitting.fit_rows import Draft
 from directrix.frontier.compare import Curves, FoldDesigns, compare, curve_maker
+from directrix.metrics import AUC
 from directrix.models.card import IntegerPoints, PointsToDoubleOdds
 from directrix.models.report import CardSize, Gap
 
 if TYPE_CHECKING:
-    from directrix._typing import FloatArray, IntArray
+    from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.designs.merging import Groups
     from directrix.fitting.choice import Selection
     from directrix.fitting.finalize import Finalized
@@ -51,8 +52,8 @@ if TYPE_CHECKING:
 SIZES = (10, 20, 30, 40, 60, 80, 100)
 #: Lines of a card of which nobody said how many, at most; and if no rows can be held out.
 MOST_LINES, CAUTIOUS_LINES = 100, 40
-#: Losses of area that are not missed: in all, and as a share of its standard error.
-_MARGIN, _SHARE = 1e-3, 0.25
+#: Loss of area, or of another ranking, that nobody misses, however well it is known.
+_MARGIN = 2e-3
 #: Log-odds of the teacher grow at least so fast with its scores, even if held-out rows show noise,
 #: and have at most this deviation: classes that are separated have no curvature.
 _LEAST_SLOPE, _MOST_SPREAD = 0.1, 4.0
@@ -75,23 +76,45 @@ def sizes_to_make(max_lines: int | str, full_lines: int, *, only_one: bool = Fal
 
 @dataclass(frozen=True)
 class SizeRule:
-    """Chooses a candidate, and then the smallest size that is as good as its full card.
+    """One-standard-error rule for sizes: the smallest that is as good as the full card.
 
-    It and all larger sizes must be within one standard error of the full card; if none is, the
-    largest is taken. Losses are those of the candidates, then those of the sizes, the smallest
-    first.
+    It chooses a candidate and then, of the candidate whose sizes are known, the smallest size that
+    is at most one standard error behind the full card, in the metric and in the area under the ROC
+    curve. If there is none it is the full card, or the largest size if the full card has too many
+    lines. Losses are those of the candidates, then those of the sizes, the smallest first.
 
-    ``chosen`` is the index of the candidate that sizes are known of, and ``first`` that of the
-    smallest size that ranks rows as well as the full card. ``errors`` are the standard errors of
-    the differences between the sizes and the full card, one for each size to choose from.
+    ``chosen`` is the index of the candidate that sizes are known of. ``errors`` are how much worse
+    each size may be, and ``has_area`` says whether its area is large enough.
     """
 
     base: Rule
     chosen: int
     n_candidates: int
-    first: int
     errors: FloatArray
+    has_area: AnyArray
+    may_be_full: bool = False
     complexities: FloatArray | None = None
+
+    @classmethod
+    def of(
+        cls,
+        base: Rule,
+        chosen: int,
+        n_candidates: int,
+        metric: Metric,
+        behind: tuple[FloatArray, FloatArray],
+        full_lines: int,
+    ) -> SizeRule:
+        """Return the rule for sizes that are compared with the full card on held-out folds.
+
+        ``behind`` says by how much sizes are worse than the full card, in the metric and in the
+        area; both have the shape (sizes, folds).
+        """
+        of_metric, of_area = behind
+        errors = largest_losses(of_metric, 0.0 if metric.uses_threshold else _MARGIN)
+        has_area = as_good(of_area.mean(axis=1), largest_losses(of_area, _MARGIN))
+        small = full_lines <= MOST_LINES
+        return cls(base, chosen, n_candidates, errors, has_area, may_be_full=small)
 
     def among(self, candidates: IntArray) -> SizeRule:  # noqa: ARG002 - none are left out
         """Return the rule for the same candidates and sizes."""
@@ -100,16 +123,42 @@ class SizeRule:
     def __call__(self, losses: FloatArray) -> int:
         """Return the index of the selected candidate or size."""
         candidate = self.base(losses[: self.n_candidates])
-        if candidate != self.chosen:
-            return candidate
-        return self.n_candidates + self.size(losses)
+        size = None if candidate != self.chosen else self.size(losses)
+        return candidate if size is None else self.n_candidates + size
 
-    def size(self, losses: FloatArray) -> int:
-        """Return the index of the selected size."""
-        last = len(self.errors) - 1
-        sizes = losses[self.n_candidates : self.n_candidates + last + 1]
-        behind = np.flatnonzero(sizes - losses[self.chosen] > self.errors)
-        return min(max(self.first, int(behind.max(initial=-1)) + 1), last)
+    def size(self, losses: FloatArray) -> int | None:
+        """Return the index of the selected size; None for the full card."""
+        sizes = slice(self.n_candidates, self.n_candidates + len(self.errors))
+        fine = self.has_area & as_good(losses[sizes] - losses[self.chosen], self.errors)
+        if fine.any():
+            return int(fine.argmax())
+        return None if self.may_be_full else len(fine) - 1
+
+
+def as_good(behind: FloatArray, largest: FloatArray) -> AnyArray:
+    """Return which sizes, the smallest first, are as good as the full card.
+
+    ``behind`` says by how much each is worse, and ``largest`` how much that may be. A small card
+    is better than a larger one of the same path by chance alone, so the losses are first made to
+    fall with the size, by isotonic regression.
+    """
+    good: AnyArray = _falling(behind) <= largest
+    return good
+
+
+def largest_losses(behind: FloatArray, margin: float = 0.0) -> FloatArray:
+    """Return how much worse a size may be: one standard error over folds, or the margin.
+
+    ``behind`` of shape (sizes, folds) says by how much each is worse. Standard errors are made to
+    fall with the size, as differences to the full card do.
+    """
+    errors = behind.std(axis=1, ddof=1) / np.sqrt(behind.shape[1])
+    return np.maximum(_falling(errors), margin)
+
+
+def _falling(values: FloatArray) -> FloatArray:
+    nearest: FloatArray = isotonic_regression(values, increasing=False).x
+    return nearest
 
 
 class Behind(NamedTuple):
@@ -165,25 +214,25 @@ class CompactFit:
             return full_draft()
         made = [self._sized(each) for each in self.cards(cards, sizes, to_log_odds).values()]
         lines = Lines(_LINE, [_LINE] * (len(cards) - 1))
-        finals = [
-            finalize(
-                self.metric, replace(best.selection, rows=size.rows), lines, choice=best.choice
-            )
-            for size in made
-        ]
+        scaled = [lines.on_one_scale(size.rows) for size in made]
         rows = self.seen
         curves = [
             Curves(rows.positive, scores, rows.weight, rows.fold)
-            for scores in (best.scores, *(final.scores for final in finals))
+            for scores in (best.scores, *(each.held_out for each in scaled))
         ]
         comparison = compare(self.metric, curves)
         terms = [best.selection.criterion.terms(each.whole) for each in curves]
         comparison = comparison._replace(pooled=np.array([of_metric for of_metric, _ in terms]))
-        chosen, rule = self._chosen(best, sizes, comparison, finals, full_lines)
-        if rule is not None:
-            selection = _with_sizes(best.selection, rule, comparison, finals, chosen)
-            selection = replace(selection, rows=made[chosen].rows)
-            finals[chosen] = finalize(self.metric, selection, lines)
+        selection = _with_sizes(best.selection, comparison, [each.held_out for each in scaled])
+        chosen, rule = self._chosen(selection, sizes, comparison, curves, full_lines)
+        finals = []
+        for k, size in enumerate(made):
+            of_size, choice = replace(best.selection, rows=size.rows), best.choice
+            if rule is not None and k == chosen:  # the choice of a size is repeated too
+                index = rule.n_candidates + k
+                of_size, choice = replace(selection, rows=size.rows, chosen=index, rule=rule), None
+            final = finalize(self.metric, of_size, lines, choice=choice, scaled=scaled[k])
+            finals.append(final)
         simple = None
         if best.simple_folds is not None and best.report.gap is not None:
             simple = Behind(best.report.gap, best.simple_folds)
@@ -203,7 +252,7 @@ class CompactFit:
                 ties=ties_split(self.metric, curves[1 + k]) if size.card.is_whole else None,
             )
             drafts.append(self._draft(size, final, report))
-        if chosen == len(sizes):  # the full card is small, and no smaller one is as good
+        if chosen is None:  # the full card is small, and no smaller one is as good
             return full_draft()._replace(sizes=tuple(drafts))
         others = (*drafts[:chosen], *drafts[chosen + 1 :], full_draft(plain=True))
         return drafts[chosen]._replace(sizes=others)
@@ -217,34 +266,28 @@ class CompactFit:
 
     def _chosen(
         self,
-        best: BestFit,
+        selection: Selection,
         sizes: Sequence[int],
         comparison: Comparison,
-        finals: Sequence[Finalized],
+        curves: Sequence[Curves],
         full_lines: int,
-    ) -> tuple[int, SizeRule | None]:
-        """Return the index of the size, and by what rule it is chosen; that of full is last."""
+    ) -> tuple[int | None, SizeRule | None]:
+        """Return the index of the size, None for the full card, and by what rule it is chosen."""
         if not isinstance(self.max_lines, str):
             return list(sizes).index(self.max_lines), None
-        rows = self.seen
-        if rows.fold is None or len(sizes) == 1:
+        if self.seen.fold is None or len(sizes) == 1:
             return 0, None
-        few = [size for size in sizes if size <= MOST_LINES]
-        folds = range(int(rows.fold.max()) + 1)
-        scores = [best.scores, *(final.scores for final in finals[: len(few)])]
-        full, *areas = (HeldOutArea.of(each, rows, folds) for each in scores)
-        allowed = largest_loss_of_area(float(np.sqrt(np.square(full.influence).sum())))
-        worse = [k for k, area in enumerate(areas) if full.area - area.area > allowed]
-        first = 1 + max(worse, default=-1)
-        errors = comparison.standard_errors(0)[1 : 1 + len(few)]
-        errors = np.maximum(errors, np.median(errors))
-        if full_lines <= MOST_LINES:
-            errors = np.append(errors, 0.0)
-        n_candidates = best.selection.scores.shape[1]
-        rule = SizeRule(best.selection.rule, best.selection.chosen, n_candidates, first, errors)
-        losses = _with_sizes(best.selection, rule, comparison, finals, 0).losses
-        index = rule.size(losses)
-        return (index, None) if index == len(sizes) else (index, rule)
+        areas = comparison
+        if not isinstance(self.metric, AUC):
+            areas = compare(AUC(), curves)
+        of_metric, of_area = (
+            each.fold_losses[1:] - each.fold_losses[0] for each in (comparison, areas)
+        )
+        n_candidates = len(selection.losses) - len(sizes)
+        base = selection.rule, selection.chosen, n_candidates
+        rule = SizeRule.of(*base, self.metric, (of_metric, of_area), full_lines)
+        size = rule.size(selection.losses)
+        return size, None if size is None else rule
 
     def cards(
         self,
@@ -328,11 +371,6 @@ def teacher_odds(scores: FloatArray, rows: TrainingRows) -> tuple[float, float]:
     return factor * slope, factor * offset
 
 
-def largest_loss_of_area(error: float) -> float:
-    """Return how much less area a compact card may have, from the standard error of the full."""
-    return max(_SHARE * error, _MARGIN)
-
-
 def _behind_by(full: Behind | None, size: Gap, losses: FloatArray) -> Gap | None:
     """Return how much better a size is than a simpler model.
 
@@ -343,27 +381,21 @@ def _behind_by(full: Behind | None, size: Gap, losses: FloatArray) -> Gap | None
 
 
 def _with_sizes(
-    selection: Selection,
-    rule: SizeRule,
-    comparison: Comparison,
-    finals: Sequence[Finalized],
-    chosen: int,
+    selection: Selection, comparison: Comparison, scores: Sequence[FloatArray]
 ) -> Selection:
-    """Return the choice among candidates and sizes; the full card may be the last of these."""
-    n_sizes, full = len(rule.errors), selection.chosen
-    order = [*range(1, 1 + len(finals)), 0][:n_sizes]
-    scores = [selection.scores[:, full] if k == 0 else finals[k - 1].scores for k in order]
+    """Return the choice with sizes of the chosen candidate, of these held-out scores, as others.
+
+    ``comparison`` is that of the full card, first, and the sizes.
+    """
     # By what a size is behind the full card in the metric, it is behind in what chose that card.
-    losses = selection.losses[full] + comparison.losses[order] - comparison.losses[0]
+    losses = selection.losses[selection.chosen] + comparison.losses[1:] - comparison.losses[0]
     return replace(
         selection,
         scores=np.column_stack([selection.scores, *scores]),
-        criterion=selection.criterion.with_more(n_sizes),
+        criterion=selection.criterion.with_more(len(scores)),
         losses=np.append(selection.losses, losses),
-        pooled=np.append(selection.pooled, comparison.pooled[order]),
-        values=np.append(selection.values, comparison.values[order]),
-        chosen=selection.scores.shape[1] + chosen,
-        rule=rule,
+        pooled=np.append(selection.pooled, comparison.pooled[1:]),
+        values=np.append(selection.values, comparison.values[1:]),
     )
 
 

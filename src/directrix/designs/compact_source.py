@@ -8,41 +8,36 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from directrix.designs.compact import (
-    MOST_LINES,
-    SizeRule,
-    in_scores,
-    largest_loss_of_area,
-    sizes_to_make,
-)
+from directrix.designs.compact import SizeRule, in_scores, sizes_to_make
 from directrix.designs.points import scaled_without_rows
+from directrix.fitting.finalize import few_rows_known
 from directrix.fitting.fit_rows import Fitted
 from directrix.fitting.fit_source import CandidateGroup
 from directrix.fitting.guarantee import Guarantee
 from directrix.fitting.histogram_choice import (
+    HistogramChoice,
     best_values_of,
     compare_histograms,
     guaranteed_threshold,
-    histogram_curve,
     select_from_histograms,
 )
 from directrix.frontier.compare import OneStandardError
 from directrix.metrics import AUC
 from directrix.models.card import Card
-from directrix.models.operating_point import EffectiveCounts, ranking_variance
 from directrix.models.report import CardSize, Gap
 from directrix.moments.score_histogram import LineHistograms
-from directrix.rows.sums import tree_sum
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
     from directrix.fitting.choice import SelectionRule
     from directrix.fitting.fit_source import Chosen, HistogramSelection, SourceFit
     from directrix.frontier.choice_validation import Rule
+    from directrix.metrics.base import Metric
     from directrix.models.card import Scale
     from directrix.tables.bins import Bins
 
@@ -102,6 +97,7 @@ class SourceSizes:
     scale: Scale | None
     make: MakeSizes
 
+    @few_rows_known()
     def run(self, chosen: Chosen, full: Fitted, max_lines: int | str) -> Fitted:
         """Return the compact card that is asked for, with others in ``sizes``.
 
@@ -120,22 +116,30 @@ class SourceSizes:
         by_fold = [LineHistograms.side_by_side(both) for both in zip(before, after, strict=True)]
         held_out = tuple(by_fold[: fit.n_folds])
         k = len(selection.candidates)
-        behind = self._behind(held_out, [chosen.number, *range(k, k + len(sizes))])
-        rule = self._auto_rule(held_out, chosen.number, sizes, behind, full_lines)
-        index = sizes.index(max_lines) if not isinstance(max_lines, str) else rule.first
+        behind = self._behind(fit.metric, held_out, chosen.number)
+        rule = self._candidate_rule
+        by_rule = None
+        if isinstance(max_lines, str):
+            both = behind, self._behind(AUC(), held_out, chosen.number)
+            size_rule = SizeRule.of(rule, chosen.number, k, fit.metric, both, full_lines)
+            by_rule = self._choice(held_out, size_rule)
+            index = by_rule.index - k  # below zero it is the full card
+        else:
+            index = sizes.index(max_lines)
         made = []
         for number, size in enumerate(sizes):
-            of_this: SelectionRule = FixedSize(rule.base, chosen.number, k, number)
-            if isinstance(max_lines, str) and number == index:
-                of_this = rule
+            if by_rule is not None and number == index:
+                choice = by_rule
+            else:
+                choice = self._choice(held_out, FixedSize(rule, chosen.number, k, number))
             card = of_size[size][None]
             size_of = CardSize(
                 card.count_lines(self.bins),
                 full_lines,
                 Gap.of_folds(-float(behind[number].mean()), -behind[number]),
             )
-            made.append(self._fitted(card, by_fold, of_this, full, size_of))
-        if index >= len(sizes):
+            made.append(self._fitted(card, by_fold[-1], choice, full, size_of))
+        if index < 0:
             return full._replace(sizes=tuple(made))
         return made[index]._replace(sizes=(*made[:index], *made[index + 1 :], full))
 
@@ -159,66 +163,48 @@ class SourceSizes:
         candidates = [_SizeCandidate(line, [line] * n_folds) for line in lines]
         return CandidateGroup(candidates, codings)
 
-    def _behind(self, folds: tuple[LineHistograms, ...], index: Sequence[int]) -> FloatArray:
+    def _behind(self, metric: Metric, folds: tuple[LineHistograms, ...], chosen: int) -> FloatArray:
         """Return by how much sizes are worse than the full card, of shape (sizes, folds)."""
-        metric, factors = self.fit.metric, self.selection.factors
-        values = np.array([best_values_of(metric, (fold,), factors)[list(index)] for fold in folds])
+        factors, n_candidates = self.selection.factors, len(self.selection.candidates)
+        values = np.array([best_values_of(metric, (fold,), factors) for fold in folds])
         sign = 1.0 if metric.greater_is_better else -1.0
-        behind: FloatArray = sign * (values[:, :1] - values[:, 1:]).T
+        behind: FloatArray = sign * (values[:, chosen, None] - values[:, n_candidates:]).T
         return behind
 
-    def _auto_rule(
-        self,
-        folds: tuple[LineHistograms, ...],
-        chosen: int,
-        sizes: Sequence[int],
-        behind: FloatArray,
-        full_lines: int,
-    ) -> SizeRule:
-        """Return the rule by which a size is chosen; ``first`` is the one."""
-        n_candidates = len(self.selection.candidates)
-        few = sum(size <= MOST_LINES for size in sizes)
-        factors = self.selection.factors
-        areas = best_values_of(AUC(), folds, factors)
-        histogram = tree_sum(folds)
-        n_neg, n_pos = (histogram.weight**2 / histogram.weight_sq).tolist()
-        curve = histogram_curve(histogram.counts[chosen], factors)
-        variance = ranking_variance(curve, EffectiveCounts(n_pos, n_neg), AUC())
-        allowed = largest_loss_of_area(float(np.sqrt(variance)))
-        worse = np.flatnonzero(areas[chosen] - areas[n_candidates:][:few] > allowed)
-        errors = behind[:few].std(axis=1, ddof=1) / np.sqrt(len(folds))
-        errors = np.maximum(errors, np.median(errors)) if few else errors
-        worse_by_metric = np.flatnonzero(behind[:few].mean(axis=1) > errors)
-        first = 1 + max(int(worse.max(initial=-1)), int(worse_by_metric.max(initial=-1)))
-        first = first if full_lines <= MOST_LINES else min(first, few - 1)
+    @cached_property
+    def _candidate_rule(self) -> OneStandardError:
+        """Return the rule by which the candidate was chosen."""
         before = tuple(self.selection.by_fold[: self.fit.n_folds])
-        base = compare_histograms(self.fit.metric, before, factors, self._complexities)
-        by = OneStandardError.of(base, self._complexities)
-        return SizeRule(by, chosen, n_candidates, first, errors)
+        of_candidates = compare_histograms(
+            self.fit.metric, before, self.selection.factors, self._complexities
+        )
+        return OneStandardError.of(of_candidates, self._complexities)
 
     @property
     def _complexities(self) -> list[float]:
         return [candidate.complexity for candidate in self.selection.candidates]
 
+    def _choice(self, folds: tuple[LineHistograms, ...], rule: SelectionRule) -> HistogramChoice:
+        """Choose by a rule among the candidates and the sizes, and set the threshold."""
+        fit, selection = self.fit, self.selection
+        return select_from_histograms(
+            fit.metric, folds, selection.factors, selection.trials, self._complexities, rule
+        )
+
     def _fitted(
         self,
         card: Card,
-        by_fold: Sequence[LineHistograms],
-        rule: SelectionRule,
+        apart: LineHistograms,
+        best: HistogramChoice,
         full: Fitted,
         size: CardSize,
     ) -> Fitted:
-        """Set the threshold of a size, and say what to expect of it."""
-        fit, selection = self.fit, self.selection
-        held_out = tuple(by_fold[: fit.n_folds])
-        trials = selection.trials
-        best = select_from_histograms(
-            fit.metric, held_out, selection.factors, trials, self._complexities, rule
-        )
+        """Return the fit of a size; ``apart`` are the rows that set a guaranteed threshold."""
+        fit = self.fit
         guarantee: Guarantee | None = fit.guarantee
         guaranteed = None
         if guarantee is not None:
-            guaranteed = guaranteed_threshold(fit.metric, guarantee, by_fold[-1], best)
+            guaranteed = guaranteed_threshold(fit.metric, guarantee, apart, best)
         fitted = best.finalize(fit.metric, np.array([1.0, 0.0]), None, guaranteed)
         made, fitted = in_scores(card, fitted)
         if self.scale is not None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 #: Ridge of the fit to the teacher's probabilities, in rows.
 RIDGE = 0.1
 #: Steps of that fit at most, and the decrease, in rows, that ends it.
-_STEPS, _CONVERGED = 40, 1e-5
+_STEPS, _CONVERGED = 40, 1e-4
 #: Units of whole points that are tried, as factors of the finest with which all points fit.
 _UNITS = tuple(np.geomspace(1.0, 2.0, 8).tolist())
 _CHANGES = 400

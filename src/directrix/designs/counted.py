@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from directrix.designs.compact import CAUTIOUS_LINES, MOST_LINES, SIZES
+from directrix.designs.compact import (
+    CAUTIOUS_LINES,
+    MOST_LINES,
+    SIZES,
+    as_good,
+    largest_losses,
+)
 from directrix.designs.compression import compression_of_counts
 from directrix.designs.points import scaled_without_rows
 from directrix.designs.trainers import CountTrainer
@@ -215,9 +221,9 @@ class CountedSizes(NamedTuple):
         }
 
     def _chosen(self, full: CountedCard, n_lines: int) -> int:
-        """Return the smallest size that, with all larger ones, has the risk of the full card.
+        """Return the smallest size whose risk is within one standard error of the full card's.
 
-        It is within one standard error over folds. Without folds it is a cautious one.
+        The standard error is that of the difference over folds. Without folds it is a cautious one.
         """
         sizes = [size for size in SIZES if size <= MOST_LINES and size < n_lines]
         if self.counts.n_folds < 2 or not sizes:
@@ -233,10 +239,8 @@ class CountedSizes(NamedTuple):
             for k, card in enumerate([teacher, *(cards[size] for size in sizes)]):
                 risks[k, number] = _risk_of(risk, self._scores(fold, card))[0]
         behind = risks[1:] - risks[0]
-        error = behind.std(axis=1, ddof=1) / np.sqrt(self.counts.n_folds)
-        worse = np.flatnonzero(behind.mean(axis=1) > error)
-        first = int(worse.max(initial=-1)) + 1
-        return sizes[first] if first < len(sizes) else MOST_LINES
+        good = as_good(behind.mean(axis=1), largest_losses(behind))
+        return sizes[int(good.argmax())] if good.any() else MOST_LINES
 
     def _scores(self, counts: BinCounts, card: Card) -> ScoreMoments:
         """Return mean and variance of the scores of a card in both classes."""

@@ -25,13 +25,14 @@ from scipy.special import expit
 from directrix.designs.compression import Compression, Fitted
 from directrix.designs.merging import Atoms, Curvature, Groups, merge_path
 from directrix.exceptions.edits import EditError
-from directrix.fitting.choice import SPREAD, SPREAD_AT_LIMIT, Assessment, limit_by_order, sizes_of
+from directrix.fitting.choice import Assessment, limit_by_order, sizes_of
 from directrix.fitting.training_rows import TrainingRows
 from directrix.frontier.compare import Curves
 from directrix.metrics import BalancedError, FromRates
 from directrix.metrics.base import Curve
 from directrix.models.card import Card, IntegerPoints, PointsToDoubleOdds
 from directrix.models.operating_point import (
+    OF_LINES,
     EffectiveCounts,
     Intervals,
     OnRows,
@@ -525,7 +526,7 @@ class EditedCard:
         tpr, fpr = float(above[0]) / curve.positives, float(above[1]) / curve.negatives
         value = float(np.mean(areas)) if ranks else None
         expected = rates_of(metric, tpr, fpr, curve.prior, value)
-        sizes = self.sizes.over(SPREAD if metric.limit is None else SPREAD_AT_LIMIT)
+        sizes = self.sizes.over(OF_LINES.of(metric))
         if ranks:
             ends = on_logit_scale(expected.metric, ranking_variance(curve, sizes, metric))
         else:

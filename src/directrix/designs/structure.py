@@ -107,12 +107,13 @@ def find_crosses(
     fold: int | None,
     kept: Collection[int],
     most: int,
+    least: int = 0,
 ) -> list[CrossGrid]:
     """Return crosses of pairs of columns, the most certain first; see `CrossSearch`.
 
     ``rows`` have cells as their features. ``chance`` is the probability of the positive class by a
     card without crosses. Rows of ``fold`` are not looked at. ``kept`` are the columns that may be
-    crossed, and there are ``most`` crosses at most.
+    crossed. There are ``most`` crosses at most, and the ``least`` first need not be beyond chance.
     """
     used = np.flatnonzero(rows.weight if fold is None else (rows.fold != fold) & (rows.weight > 0))
     cells, positive, weight = rows.X[used], rows.positive[used], rows.weight[used]
@@ -125,7 +126,7 @@ def find_crosses(
         )
         places[k] = cross_cells(kinds[k], total, of_positives)
     loose = [k for k in kept if not kinds[k].n_ordered]
-    return CrossSearch(places, loose, cells, positive, chance[used], weight).run(most)
+    return CrossSearch(places, loose, cells, positive, chance[used], weight).run(most, least)
 
 
 # ── Which columns a small card keeps: those that are left when the weakest are dropped in turn ────
@@ -204,6 +205,8 @@ def _spread(points: FloatArray, weight: FloatArray) -> float:
 
 #: Factors of the best ridge for cards with crosses, and for reweighted ones.
 _RIDGE_FACTORS = (3.0, 1.0)
+#: Least ridge of the points of crosses, in rows.
+_LEAST_RIDGE = 10.0
 #: Index of the ridge among those of a trainer if no rows can be held out.
 _CAUTIOUS = 2
 #: Columns of a wide table that are crossed, the best by its screen or by their effects.
@@ -392,7 +395,20 @@ class StructureSearch:
             return CardCoding(self._coding(kept))
         crosses = tuple(self._crosses(fold)[: structure.n_crosses])
         bases = [(np.eye(cross.shape[0]), np.eye(cross.shape[1])) for cross in crosses]
-        return CardCoding(self._coding(kept, bases), crosses)
+        coding = self._coding(kept, bases)
+        scale = np.ones(len(coding.scale))
+        scale[len(self.kinds) :] = self._scale_of_crosses
+        return CardCoding(coding.scaled(scale), crosses)
+
+    @cached_property
+    def _scale_of_crosses(self) -> float:
+        """Prior deviation of the points of crosses, for which a weak ridge is too weak.
+
+        Their cells are the ones that depart most, so that less than they show is true.
+        """
+        rows = self.rows
+        n_rows = effective_rows(rows.weight, rows.group, rows.copies)
+        return float(np.sqrt(min(1.0, self._base.ridge * n_rows / _LEAST_RIDGE)))
 
     def _reweighted_design(self, structure: Structure, fold: int | None) -> CardCoding:
         """Return the design whose blocks have variances after the size of their effects."""
@@ -491,11 +507,20 @@ class StructureSearch:
         return self.kept(self._base.n_columns, fold)[: _MOST_CROSSED if self.screen else None]
 
     def _crosses(self, fold: int | None) -> list[CrossGrid]:
-        """Return crosses found without a fold, in the residuals of an additive card."""
+        """Return crosses found without a fold, in the residuals of an additive card.
+
+        There are as many as of all rows: fewer rows are beyond chance less often, and what is
+        compared is a card of so many crosses.
+        """
         if fold not in self._crossed:
             kept = {*self._crossable(fold)} - {each.column for each in self.directions}
             chance, most = self._additive_probability(fold), self.trainer.most_crosses
-            self._crossed[fold] = find_crosses(self.kinds, self.rows, chance, fold, kept, most)
+            least = 0
+            if fold is not None:
+                least = most = len(self._crosses(None))
+            self._crossed[fold] = find_crosses(
+                self.kinds, self.rows, chance, fold, kept, most, least
+            )
         return self._crossed[fold]
 
     def _additive_probability(self, fold: int | None) -> FloatArray:

@@ -4,6 +4,7 @@ from directrix.displays.days import DaysDisplay
 from directrix.displays.frontier import FrontierDisplay
 from directrix.displays.loss import LossDisplay
 from directrix.displays.margin import MarginDisplay
+from directrix.displays.net_benefit import NetBenefitDisplay
 from directrix.displays.path import PathDisplay
 from directrix.displays.scorecard import ScorecardDisplay
 from directrix.displays.tradeoff import TradeoffDisplay
@@ -13,6 +14,7 @@ __all__ = [
     "FrontierDisplay",
     "LossDisplay",
     "MarginDisplay",
+    "NetBenefitDisplay",
     "PathDisplay",
     "ScorecardDisplay",
     "TradeoffDisplay",

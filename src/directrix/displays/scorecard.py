@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from directrix.displays import style
+from directrix.models.card import card_document
 from directrix.models.card_printing import half_widths
 from directrix.tables import LevelBins, NumberBins
 
@@ -242,6 +243,8 @@ class ScorecardDisplay:
     panels : tuple of ColumnPanel and CrossPanel
     n_more : int
         Columns and crosses with points that are not drawn.
+    title : str
+        Title of a new figure: the base points, the cutoff, and the side that is predicted positive.
 
     Attributes
     ----------
@@ -252,10 +255,17 @@ class ScorecardDisplay:
 
     panels: tuple[ColumnPanel | CrossPanel, ...]
     n_more: int = 0
+    title: str = ""
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, label: Any = None, max_panels: int = 12, ax: Any = None
+        cls,
+        estimator: Any,
+        *,
+        label: Any = None,
+        max_panels: int = 12,
+        title: str | None = None,
+        ax: Any = None,
     ) -> Self:
         """Draw the card of a classifier.
 
@@ -266,6 +276,8 @@ class ScorecardDisplay:
             The class whose card is drawn; needed for more than two classes.
         max_panels : int
             Largest number of columns and crosses to draw.
+        title : str, optional
+            First line of the title of a new figure; the base points and the cutoff are below it.
         ax : as in `plot`
         """
         style.pyplot()
@@ -290,7 +302,9 @@ class ScorecardDisplay:
         if not found:
             msg = "all points of this card are equal: there is nothing to draw"
             raise ValueError(msg)
-        return cls(tuple(found[:max_panels]), max(len(found) - max_panels, 0)).plot(ax)
+        lines = [*([] if title is None else [title]), card_document(card).headline]
+        n_more = max(len(found) - max_panels, 0)
+        return cls(tuple(found[:max_panels]), n_more, "\n".join(lines)).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the stored panels.
@@ -324,10 +338,14 @@ class ScorecardDisplay:
                 self._draw_cross(axes, panel)
         if ax is None and self.n_more:
             self.figure_.supxlabel(f"and {self.n_more} more", fontsize=_SMALL)
+        if ax is None and self.title:
+            self.figure_.suptitle(
+                style.plain_text(self.title), fontsize=_SMALL + 2, x=0.01, ha="left"
+            )
         return self
 
     def _draw_column(self, axes: Any, panel: ColumnPanel, *, labelled: bool) -> None:
-        low, high = _limits(panel.points, _FLATTEST * max(each.width for each in self.panels))
+        low, high = _limits(panel, _FLATTEST * max(each.width for each in self.panels))
         names = ("points", "95 % interval", "training rows") if labelled else ("", "", "")
         labels = [{"label": name} if name else {} for name in names]
         for part in _parts(panel):
@@ -423,9 +441,10 @@ def _parts(panel: ColumnPanel) -> list[slice]:
     return [part for part in parts if part.stop > part.start]
 
 
-def _limits(points: FloatArray, least: float) -> tuple[float, float]:
-    """Return the ends of the axis of points, with room for the counts at its foot."""
-    low, high = min(0.0, float(points.min())), max(0.0, float(points.max()))
-    margin = max(0.2 * (high - low), (least - (high - low)) / 2.0)
+def _limits(panel: ColumnPanel, least: float) -> tuple[float, float]:
+    """Return the ends of the axis of points: intervals are inside, and counts have room below."""
+    ends = np.concatenate([panel.points, panel.low, panel.high, [0.0]])
+    low, high = float(np.nanmin(ends)), float(np.nanmax(ends))
+    margin = max(0.08 * (high - low), (least - (high - low)) / 2.0)
     low, high = low - margin, high + margin
     return low - (high - low) * _FOOT / (1.0 - _FOOT), high

@@ -123,12 +123,13 @@ def terms(card: Card) -> Iterator[Term]:
     """
     yield Term((), np.array(card.intercept))
     for k, points in enumerate(card.columns):
-        yield _reduced((k,), points)
+        yield reduced((k,), points)
     for cross in card.crosses:
-        yield _reduced(cross.columns, cross.points[np.ix_(*cross.merged)])
+        yield reduced(cross.columns, cross.points[np.ix_(*cross.merged)])
 
 
-def _reduced(columns: tuple[int, ...], points: FloatArray) -> Term:
+def reduced(columns: tuple[int, ...], points: FloatArray) -> Term:
+    """Return points by the cells of columns, without the columns on which they do not depend."""
     kept = []
     for axis, column in enumerate(columns):
         first = points.take([0], axis)

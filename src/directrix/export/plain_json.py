@@ -98,12 +98,12 @@ def card_entry(card: Card) -> dict[str, Any]:
     columns = zip(card.bins, card.columns, strict=True)
     return {
         "intercept": float(card.intercept),
-        "points": [_by_bin(bins, points.tolist()) for bins, points in columns],
+        "points": [by_bin(bins, points.tolist()) for bins, points in columns],
         "crosses": [
             {
                 "columns": list(cross.columns),
                 "groups": [
-                    _by_bin(card.bins[k], merged.tolist())
+                    by_bin(card.bins[k], merged.tolist())
                     for k, merged in zip(cross.columns, cross.merged, strict=True)
                 ],
                 "points": cross.points.tolist(),
@@ -115,7 +115,7 @@ def card_entry(card: Card) -> dict[str, Any]:
     }
 
 
-def _by_bin(bins: Bins, by_cell: Sequence[Any]) -> dict[str, Any]:
+def by_bin(bins: Bins, by_cell: Sequence[Any]) -> dict[str, Any]:
     """Return a value for each bin, from values in the order of the cells."""
     if isinstance(bins, LevelBins):
         levels = [by_cell[cell] for cell in bins.level_cells]
@@ -126,3 +126,14 @@ def _by_bin(bins: Bins, by_cell: Sequence[Any]) -> dict[str, Any]:
         "bins": list(by_cell[1:first]),
         "special_values": [by_cell[cell] for _, cell in bins.special_forms],
     }
+
+
+def cell_entry(bins: Bins, cell: int) -> tuple[str, int | None]:
+    """Return where the value of a cell is in what `by_bin` returns: a key, and an index if any."""
+    if cell == 0:
+        return "missing", None
+    if isinstance(bins, LevelBins):
+        return ("other", None) if cell == 1 else ("levels", bins.level_cells.index(cell))
+    if cell <= bins.n_ordered:
+        return "bins", cell - 1
+    return "special_values", [other for _, other in bins.special_forms].index(cell)

@@ -19,7 +19,7 @@ from directrix.classifiers import IntegerPoints, PointsToDoubleOdds
 from directrix.exceptions.files import FileContentError
 from directrix.files.layout import require
 from directrix.losses.base import Loss
-from directrix.metrics import Budget, FromRates
+from directrix.metrics import Budget, FromRates, InEverySegment
 from directrix.metrics.base import Metric
 from directrix.metrics.table import TABLE
 
@@ -36,7 +36,7 @@ _NAMED: dict[str, dict[str, Any]] = {
     "loss": LOSSES,
     "scale": {"PointsToDoubleOdds": PointsToDoubleOdds, "IntegerPoints": IntegerPoints},
     "splitter": {"KFold": KFold, "StratifiedKFold": StratifiedKFold},
-    "budget": {"Budget": Budget},
+    "budget": {"Budget": Budget, "InEverySegment": InEverySegment},
 }
 
 #: Types of the fields of metrics and losses, by their annotation.
@@ -44,6 +44,8 @@ _FIELD_TYPES: dict[str, tuple[type, ...]] = {
     "float": (int, float),
     "float | str": (int, float, str),
     "int | Mapping[Any, int]": (int, dict),
+    "Mapping[str, float]": (dict,),
+    "Mapping[Any, Any]": (dict,),
     "str": (str,),
     "str | None": (str, type(None)),
     "int": (int,),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from directrix.classifiers.scoring import ScoringFormula
-from directrix.export.plain_json import card_entry, column_entries
+from directrix.export.plain_json import by_bin, card_entry, cell_entry, column_entries
 from directrix.export.scoring_formula import scoring_formula
+from directrix.models.reasons import bin_names, reference_cells
 
 _IMPORTS = "from math import exp, fsum, log1p"
 
@@ -168,6 +169,44 @@ def points(row):
     return _card_points(row){only}
 '''
 
+_REASONS = '''
+
+REASONS = {reasons!r}
+
+
+def _moved(card, column, bins, where):
+    """Return how points change if a column is taken to another bin."""
+    here = bins[column]
+    total = _entry(card["points"][column], where) - _entry(card["points"][column], here)
+    for cross in card["crosses"]:
+        for side in (0, 1):
+            if cross["columns"][side] == column:
+                groups, others = cross["groups"][side], cross["groups"][1 - side]
+                other = _entry(others, bins[cross["columns"][1 - side]])
+                lines = cross["points"] if side == 0 else list(zip(*cross["points"]))
+                total += lines[_entry(groups, where)][other] - lines[_entry(groups, here)][other]
+    return total
+
+
+def reasons(row, k=4):
+    """Return the columns that cost a row most points, with its bins and the points lost."""
+    bins = list(map(_bin, _values(row), COLUMNS, _POSITIONS))
+    found = []
+    for column, cells in enumerate(REASONS["cells"]):
+        moves = (_moved(CARDS[0], column, bins, where) for where in cells)
+        lost = max(REASONS["favour"] * move for move in moves)
+        if lost > 0:
+            found.append((-lost, column))
+    return [
+        {{
+            "column": COLUMNS[column]["name"],
+            "bin": _entry(REASONS["bins"][column], bins[column]),
+            "points_lost": -lost,
+        }}
+        for lost, column in sorted(found)[:k]
+    ]
+'''
+
 _TEXT_DATES = """    if kind == "date" and is_text:  # ISO 8601; Python 3.10 does not know Z
         value = datetime.fromisoformat(value[:-1] + "+00:00" if value[-1:] == "Z" else value)
         is_text, is_date = False, True
@@ -241,7 +280,7 @@ def predict(row):
 '''
 
 
-def to_python(classifier: Any) -> str:
+def to_python(classifier: Any, *, reasons: bool = False) -> str:
     """Return the source of a module with functions ``score``, ``probabilities`` and ``predict``.
 
     ``probabilities`` returns a dict by label. With two classes there is one more function, called
@@ -253,6 +292,9 @@ def to_python(classifier: Any) -> str:
     Parameters
     ----------
     classifier : classifier of directrix, fitted, without a kernel
+    reasons : bool
+        For a card of two classes: whether the module has a function ``reasons`` too, which gives
+        for a row the columns that cost it most points, as `ScorecardClassifier.reasons` does.
 
     Returns
     -------
@@ -271,7 +313,8 @@ def to_python(classifier: Any) -> str:
     'b'
     """
     formula = scoring_formula(classifier)
-    head = (_card_source(formula) if formula.cards else _line_source(formula)) + _SIGMOID
+    head = _card_source(formula) if formula.cards else _line_source(formula)
+    head += (_reasons_source(formula) if reasons else "") + _SIGMOID
     arithmetic = _PythonArithmetic()
     if formula.response is None:
         log_odds = [
@@ -313,6 +356,23 @@ def _card_source(formula: ScoringFormula) -> str:
         of_each="" if formula.two_classes else " of each class",
         only="[0]" if formula.two_classes else "",
     )
+
+
+def _reasons_source(formula: ScoringFormula) -> str:
+    if len(formula.cards) != 1:
+        msg = "only a card of two classes has reasons in Python: use classifier.reasons for others"
+        raise ValueError(msg)
+    (card,) = formula.cards
+    columns = range(len(card.bins))
+    found = {
+        "favour": -1.0 if card.higher_is_positive else 1.0,
+        "cells": [
+            [cell_entry(card.bins[k], cell) for cell in reference_cells(card, k).tolist()]
+            for k in columns
+        ],
+        "bins": [by_bin(card.bins[k], bin_names(card, k)) for k in columns],
+    }
+    return _REASONS.format(reasons=found)
 
 
 def _lines(entries: list[Any]) -> str:

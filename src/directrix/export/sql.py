@@ -74,13 +74,27 @@ class SqlExpressions:
         """The probability of the positive one of two classes."""
         return self._only(self.probabilities, "probabilities")
 
+    def __str__(self) -> str:
+        """Return all expressions, each below a comment with its name."""
+        names = [
+            *(self.formula.names_by_score("points") if self.card_points else ()),
+            *self.formula.names_by_score("score"),
+            *self.formula.probability_names,
+            "prediction",
+        ]
+        texts = [*self.card_points, *self.scores, *self.probabilities, self.prediction]
+        parts = zip(names, texts, strict=True)
+        return "\n\n".join(f"-- {name}\n{text}" for name, text in parts)
+
     def _only(self, expressions: tuple[str, ...], name: str) -> str:
         if len(expressions) > 1:
             msg = f"there is one for each of the {len(expressions)} classes: use .{name}"
             raise ValueError(msg)
         return expressions[0]
 
-    def select(self, table: str | Sequence[str], keep: Sequence[str] = ()) -> str:
+    def select(
+        self, table: str | Sequence[str], keep: Sequence[str] = (), *, reasons: int = 0
+    ) -> str:
         """Return a query that adds score, probability and prediction to columns of a table.
 
         The probability is called after its class: with two classes it is that of the positive one,
@@ -95,6 +109,9 @@ class SqlExpressions:
             a name contains a dot.
         keep : sequence of str
             Columns to keep, such as the key of the rows.
+        reasons : int
+            For a card of two classes: how many columns ``reason_1``, ``reason_2``, ... to add, with
+            the texts of `ScorecardClassifier.reasons`; NULL where no other column costs points.
         """
         path = tuple(table.split(".")) if isinstance(table, str) else tuple(table)
         if not path or not all(path):
@@ -105,7 +122,7 @@ class SqlExpressions:
             raise TypeError(msg)
         dialect = DIALECTS[self.dialect]
         dialect.require_names(list(keep), "kept column", "keep others, or one of them only")
-        steps = self._steps()
+        steps = self._steps(reasons)
         twice = {name.lower() for name in keep} & {name for step in steps for name in step}
         if twice:
             msg = f"column {twice.pop()!r} would be there twice: keep it under another name"
@@ -115,7 +132,7 @@ class SqlExpressions:
         combine = _lateral_query if self.dialect == "postgres" else _nested_query
         return combine(source, kept, [_columns(step, dialect) for step in steps])
 
-    def _steps(self) -> list[Mapping[str, str]]:
+    def _steps(self, reasons: int) -> list[Mapping[str, str]]:
         """Return columns by name, each step computed from the columns of the one before it."""
         writer, formula = SqlWriter(self.dialect), self.formula
         n = len(formula.responses)
@@ -127,17 +144,39 @@ class SqlExpressions:
             features = {f"dx_feature_{k}": values[k] for k in sorted(used_features(formula))}
             steps += [features] if features else []
             values = [f"dx_feature_{k}" for k in range(len(values))]
+        given, ranks, texts = self._reasons(writer, values, reasons)
         if formula.cards:
             sums = [writer.points(card, values) for card in formula.cards]
-            steps.append(dict(zip(points, sums, strict=True)))
+            steps.append(dict(zip(points, sums, strict=True)) | given)
             last = dict(zip(formula.names_by_score("points"), points, strict=True))
             values = points
-        carried = {} if self.dialect == "postgres" else {name: name for name in last.values()}
-        steps.append(carried | dict(zip(scores, writer.scores(formula, values), strict=True)))
+        kept = [*last.values(), *texts.values()]
+        carried = {} if self.dialect == "postgres" else {name: name for name in kept}
+        made = dict(zip(scores, writer.scores(formula, values), strict=True))
+        steps.append(carried | made | {f"dx_rank_{k}": rank for k, rank in ranks.items()})
         last |= dict(zip(formula.names_by_score("score"), scores, strict=True))
         probabilities = writer.probabilities(formula, scores)
         last |= dict(zip(formula.probability_names, probabilities, strict=True))
-        return [*steps, last | {"prediction": writer.prediction(formula, scores)}]
+        last["prediction"] = writer.prediction(formula, scores)
+        named = {k: f"dx_rank_{k}" for k in ranks}
+        last |= {f"reason_{k}": writer.reason(k, named, texts) for k in range(1, reasons + 1)}
+        return [*steps, last]
+
+    def _reasons(
+        self, writer: SqlWriter, values: Sequence[str], n_reasons: int
+    ) -> tuple[dict[str, str], dict[int, str], dict[int, str]]:
+        """Return columns with losses and texts, the ranks of the losses, and names of the texts."""
+        if not n_reasons:
+            return {}, {}, {}
+        if len(self.formula.cards) != 1:
+            msg = "only a card of two classes has reasons in SQL: use classifier.reasons for others"
+            raise ValueError(msg)
+        (card,) = self.formula.cards
+        losses = writer.losses(card, values)
+        made = {f"dx_loss_{k}": loss for k, loss in losses.items()}
+        made |= {f"dx_text_{k}": writer.bin_texts(card, k, values[k]) for k in losses}
+        ranks = writer.ranks({k: f"dx_loss_{k}" for k in losses})
+        return made, ranks, {k: f"dx_text_{k}" for k in losses}
 
 
 def to_sql(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, prod
 from typing import NamedTuple
 
 import numpy as np
 
+from directrix._printing import printable
 from directrix.classifiers.scoring import ScoringFormula
 from directrix.engines.sql_dialects import DIALECTS, Dialect
 from directrix.export.expressions import (
@@ -26,9 +27,11 @@ from directrix.export.expressions import (
     Term,
     cases,
     is_unicode,
+    reduced,
     terms,
 )
 from directrix.models.card import Card
+from directrix.models.reasons import bin_names, loss_columns, loss_table
 from directrix.tables import LevelBins
 from directrix.tables.bins import Bins
 from directrix.tables.table import text_of
@@ -44,6 +47,8 @@ _LARGEST_SCORE = 1e100
 #: Terms in a pair of brackets: databases parse a long sum into a tree as deep as the sum is long,
 #: and some have a limit of a thousand.
 _MOST_TERMS = 50
+#: Combinations of bins that the loss of a column may depend on.
+_MOST_LOSSES = 10_000
 
 
 class _Reading(NamedTuple):
@@ -301,14 +306,64 @@ class SqlWriter:
     ) -> str:
         """Return nested ``CASE`` expressions, the longest list of texts outside, written once."""
         columns, points = term
-        if len(columns) == 2 and _n_levels(bins[columns[0]]) < _n_levels(bins[columns[1]]):
-            columns, points = (columns[1], columns[0]), points.T
-        last = columns[-1]
-        rows = np.atleast_2d(points).tolist()
-        inner = [self.case(bins[last], list(map(literal, row)), values[last]) for row in rows]
-        if len(columns) == 1:
-            return inner[0]
-        return self.case(bins[columns[0]], inner, values[columns[0]])
+        order = sorted(range(len(columns)), key=lambda axis: -_n_levels(bins[columns[axis]]))
+        outside, *inside = (columns[axis] for axis in order)
+        points = points.transpose(order)
+        results = [
+            self._term(Term(tuple(inside), part), bins, values, literal)
+            if inside
+            else literal(float(part))
+            for part in points
+        ]
+        return self.case(bins[outside], results, values[outside])
+
+    def losses(self, card: Card, values: Sequence[str]) -> dict[int, str]:
+        """Return what columns cost a row against their best bins, by their positions.
+
+        Columns that never cost anything are left out.
+        """
+        written = {}
+        for column, bins in enumerate(card.bins):
+            columns = loss_columns(card, column)
+            n_cells = prod(len(card.columns[k]) for k in columns)
+            if n_cells > _MOST_LOSSES:
+                msg = (
+                    f"the reasons of column {bins.name!r} depend on {n_cells:,} combinations of "
+                    f"bins, and SQL takes {_MOST_LOSSES:,}: fit with max_crosses=0, or use "
+                    "classifier.reasons"
+                )
+                raise ValueError(msg)
+            losses = loss_table(card, column)
+            if losses.any():
+                term = reduced(columns, losses)
+                written[column] = self._term(term, card.bins, values, self._syntax.double)
+        return written
+
+    def bin_texts(self, card: Card, column: int, value: str) -> str:
+        """Return the column and the bin of a value, as a text."""
+        names = [printable(f"{card.bins[column].name}: {name}") for name in bin_names(card, column)]
+        return self.case(card.bins[column], list(map(self._syntax.label, names)), value)
+
+    def ranks(self, losses: Mapping[int, str]) -> dict[int, str]:
+        """Return the rank of each loss, the greatest first, and zero for one that is zero.
+
+        Of equal losses, that of the first column comes first. Losses are given by column.
+        """
+        ranks = {}
+        for column, loss in losses.items():
+            before = [
+                f"CASE WHEN {other} {'>=' if position < column else '>'} {loss} THEN 1 ELSE 0 END"
+                for position, other in losses.items()
+                if position != column
+            ]
+            ranks[column] = f"CASE WHEN {loss} > 0 THEN {sum_sql(['1', *before])} ELSE 0 END"
+        return ranks
+
+    def reason(self, rank: int, ranks: Mapping[int, str], texts: Mapping[int, str]) -> str:
+        """Return the text of the column of a rank; NULL if no column has it."""
+        null = f"CAST(NULL AS {self._reading.text_type})"
+        whens = "".join(f" WHEN {ranks[k]} = {rank} THEN {texts[k]}" for k in ranks)
+        return f"CASE{whens} ELSE {null} END" if whens else null
 
     def scores(self, formula: ScoringFormula, values: Sequence[str]) -> tuple[str, ...]:
         """Return the score, or with more than two classes the log-odds of each.

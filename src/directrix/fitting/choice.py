@@ -22,6 +22,8 @@ from directrix.frontier.compare import LeastLoss, curve_maker
 from directrix.metrics import AUC
 from directrix.metrics.base import Curve
 from directrix.models.operating_point import (
+    OF_LINES,
+    ClaimVariance,
     EffectiveCounts,
     Intervals,
     Rates,
@@ -207,7 +209,7 @@ class Selection:
     scores of these rows by each candidate. ``losses`` are what decided, with the mean over folds,
     ``pooled`` and ``values`` the criterion and the metric on all rows together. ``chosen`` is the
     index of the chosen candidate. ``trials`` are what was chosen on the same rows before the
-    candidates were made.
+    candidates were made. ``variance`` is that of claims about the chosen one.
     """
 
     rows: TrainingRows
@@ -219,6 +221,7 @@ class Selection:
     chosen: int
     rule: SelectionRule
     trials: Trials | None = None
+    variance: ClaimVariance = OF_LINES
 
     @classmethod
     def of(
@@ -273,7 +276,7 @@ class Choice:
     ``criterion`` is what decided. ``losses``, ``pooled`` and ``values`` are as in `Selection`.
     ``rule`` maps the losses to the index of the chosen candidate. ``sizes`` are the effective
     sample sizes of the rows that set the threshold. ``prior`` is the share of positives. ``trials``
-    are what was chosen on the same rows before.
+    are what was chosen on the same rows before. ``variance`` is that of claims about the choice.
     """
 
     metric: Metric
@@ -286,6 +289,7 @@ class Choice:
     sizes: EffectiveCounts
     prior: float
     trials: Trials | None = None
+    variance: ClaimVariance = OF_LINES
 
     @classmethod
     def of(cls, metric: Metric, selection: Selection, sizes: EffectiveCounts) -> Choice:
@@ -303,6 +307,7 @@ class Choice:
             sizes,
             prior_of(rows),
             selection.trials,
+            selection.variance,
         )
 
     @cached_property
@@ -412,11 +417,6 @@ def prior_of(rows: TrainingRows) -> float:
 # ── Assessment: rates of a line at its threshold, on held-out rows and expected on new rows ───────
 
 
-#: Standard deviation of a claim about the truth, relative to that of the rate of as many rows: the
-#: candidate, the threshold and the models of the folds vary with the rows too. Measured on samples
-#: of real populations (benchmarks/studies/new_rows). At a limit the curve itself shows how the
-#: metric varies with the threshold, so that less is left.
-SPREAD, SPREAD_AT_LIMIT = 1.7, 1.4
 #: Rows of a class, by weight, of which one can be held out; rounding may take a little off.
 _FEWEST = 2.0 - 1e-9
 
@@ -554,18 +554,19 @@ class Assessment(NamedTuple):
         if change is not None:
             expected = change.applied(metric, expected, curve.prior)
         expected = _no_better(metric, expected, empirical, curve.prior)
-        sizes = choice.sizes.over(SPREAD if metric.limit is None else SPREAD_AT_LIMIT)
+        sizes, along = choice.sizes.over(choice.variance.of(metric)), choice.variance.along_curve
         less_sure = sizes.less_sure(empirical, expected)
-        intervals = intervals_of(metric, expected, curve, less_sure)._replace(
-            precision=precision_interval(metric, expected, curve, less_sure)
-        )
+        intervals = intervals_of(metric, expected, curve, less_sure, along_curve=along)
+        if metric.limit is None:
+            precision = precision_interval(metric, expected, curve, less_sure)
+            intervals = intervals._replace(precision=precision)
         if not metric.uses_threshold:
             # What the choice promised too much is known as badly as it is large.
             variance = ranking_variance(curve, sizes, metric) + optimism**2
             intervals = intervals._replace(metric=on_logit_scale(expected.metric, variance))
         if metric.limit is not None:
             # The threshold itself rests on a count of few rows, whatever rate is expected.
-            observed = intervals_of(metric, empirical, curve, sizes)
+            observed = intervals_of(metric, empirical, curve, sizes, along_curve=along)
             rate = metric.limit.rate
             ends = getattr(observed, rate), getattr(intervals, rate)
             hull = min(low for low, _ in ends), max(high for _, high in ends)
@@ -579,7 +580,7 @@ class Assessment(NamedTuple):
         index = int(np.count_nonzero(curve.levels > 0))
         rates = float(curve.tpr[index]), float(curve.fpr[index])
         observed = rates_of(metric, *rates, curve.prior, None)
-        intervals = intervals_of(metric, observed, curve, sizes_of(rows).over(SPREAD))
+        intervals = intervals_of(metric, observed, curve, sizes_of(rows).over(OF_LINES.best))
         return cls(observed, observed, intervals, rows.name)
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
-from warnings import warn
+from warnings import catch_warnings, simplefilter, warn
 
 import numpy as np
 
 from directrix.exceptions import FewRowsWarning, OneClassPredictedWarning, find_stacklevel
 from directrix.fitting.choice import (
-    SPREAD,
     Assessment,
     Choice,
     RefitChange,
@@ -32,6 +32,8 @@ from directrix.frontier.compare import (
 )
 from directrix.models.money import BY_ROW, BY_THRESHOLD, Money
 from directrix.models.operating_point import (
+    OF_LINES,
+    ClaimVariance,
     OperatingPoint,
     Rates,
     calibration_from_moments,
@@ -40,11 +42,12 @@ from directrix.models.operating_point import (
     predicted_rates,
     rates_of,
 )
+from directrix.models.segment_rates import SegmentRates
 from directrix.moments.projection import ScoreMoments, project
 from directrix.moments.score_histogram import BINS, LineHistograms, centres
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.fitting.training_rows import Standardization, TrainingRows
@@ -74,7 +77,7 @@ class HeldOut:
     ``weight`` has the weight of the rows in each. ``totals`` and ``squares`` of shape (parts, 2)
     are the weights of the rows of each part and class, and the sums of the squares of their
     weights. ``rows`` says which rows these are. A score s is ``(s - center) / scale`` in units of
-    the decision function.
+    the decision function. ``variance`` is that of claims about new rows.
     """
 
     cell: IntArray
@@ -84,9 +87,12 @@ class HeldOut:
     rows: str
     center: float = 0.0
     scale: float = 1.0
+    variance: ClaimVariance = OF_LINES
 
     @classmethod
-    def of_rows(cls, rows: TrainingRows, scores: FloatArray) -> HeldOut:
+    def of_rows(
+        cls, rows: TrainingRows, scores: FloatArray, variance: ClaimVariance = OF_LINES
+    ) -> HeldOut:
         """Count the scores of rows, less the threshold.
 
         The folds of ``rows`` are the parts; without folds, every tenth row of a class is in a part.
@@ -101,7 +107,7 @@ class HeldOut:
             LineHistograms.of_scores(scores[None, own], rows.positive[own], rows.weight[own])
             for own in in_parts
         ]
-        return cls.of_histograms(folds, rows=rows.name)
+        return replace(cls.of_histograms(folds, rows=rows.name), variance=variance)
 
     @classmethod
     def of_histograms(
@@ -296,6 +302,7 @@ def finalize(
     units: Standardization | None = None,
     moments: Moments | None = None,
     choice: Choice | None = None,
+    scaled: ScaledLines | None = None,
 ) -> Finalized:
     """Set the threshold of the chosen candidate, and assess it for new rows.
 
@@ -303,9 +310,10 @@ def finalize(
     the threshold, where they are more than those of the selection. ``units`` are those of the rows;
     the features' own by default. ``moments`` predict the rates; by default the held-out scores do.
     ``choice`` is that of the model this one is made from, if it has been repeated already.
+    ``scaled`` are the lines on one scale, if they are known.
     """
     rows = selection.rows if rows is None else rows
-    scaled = lines.on_one_scale(rows)
+    scaled = lines.on_one_scale(rows) if scaled is None else scaled
     if choice is None:
         if rows is selection.rows:
             selection = selection.with_scores(scaled.held_out)
@@ -326,7 +334,8 @@ def finalize(
     line = line if units is None else units.line_back(line)
     calibrate = partial(_calibrated, rows.unpriced, scores)
     fitted = fitted_line(metric, line, numbers, n_rows, calibrate, assessment)
-    fitted = fitted._replace(held_out=HeldOut.of_rows(rows.unpriced, scores))
+    held_out = HeldOut.of_rows(rows.unpriced, scores, choice.variance)
+    fitted = fitted._replace(held_out=held_out)
     return Finalized(in_rows(fitted, rows, scores, assessment), assessment, scores)
 
 
@@ -354,7 +363,7 @@ def finalize_on_rows(
 def in_rows(
     fitted: FittedLine, rows: TrainingRows, scores: FloatArray, assessment: Assessment
 ) -> FittedLine:
-    """Return a line with rates of rows and money, where the errors of rows have costs of their own.
+    """Return a line with rates by segment, and money where errors of rows have their own costs.
 
     Money is counted for decisions by the threshold and row by row. The rates are those of the
     decisions that are delivered, and the metric is their mean cost, with an interval that long
@@ -363,6 +372,11 @@ def in_rows(
     ``scores`` are the held-out scores of the rows, less the threshold. ``assessment`` is that of
     the rates as shares of the costs.
     """
+    if rows.segments is not None:
+        plain_weight = rows.unpriced.weight
+        rates = SegmentRates.of(rows.positive, scores > 0, plain_weight, rows.segments)
+        point = replace(fitted.operating_point, segments=rates)
+        fitted = fitted._replace(operating_point=point)
     if rows.costs is None:
         return fitted
     point, plain = fitted.operating_point, rows.unpriced
@@ -385,7 +399,7 @@ def in_rows(
         assessment.rows,
         group=rows.group,
         optimism={BY_THRESHOLD: promised},
-        spread=SPREAD,
+        spread=OF_LINES.best,
     )
     cost, flagged = money[metric.decides_by].cost, decisions[metric.decides_by]
     tpr, fpr = (
@@ -407,7 +421,8 @@ def in_rows(
         )
         expected = rates_of(metric, tpr, fpr, prior, cost.value)
         curve = curve_maker(rows.positive, plain.weight)(scores)
-        less_sure = sizes_of(plain).over(SPREAD).less_sure(shown, expected)
+        variance = OF_LINES if assessment.choice is None else assessment.choice.variance
+        less_sure = sizes_of(plain).over(variance.best).less_sure(shown, expected)
         intervals = intervals_of(metric, expected, curve, less_sure)
         intervals = intervals._replace(metric=(cost.low, cost.high))
         point = replace(point, expected=expected, intervals=intervals)
@@ -472,6 +487,14 @@ def fit_threshold(
         reach = float(np.ptp(scores)) or 1.0
         threshold = float(scores.max() + reach if threshold > 0 else scores.min() - reach)
     return threshold, curve, index
+
+
+@contextmanager
+def few_rows_known() -> Iterator[None]:
+    """Give no `FewRowsWarning`: the fit that a model is derived from has given it."""
+    with catch_warnings():
+        simplefilter("ignore", FewRowsWarning)
+        yield
 
 
 def warn_about_one_class(

@@ -189,7 +189,8 @@ class FitRows:
         threshold_rows = None
         if self.guarantees is not None:
             # Rows that set a guaranteed threshold must not have been seen before.
-            keyed, apart = keyed.set_apart(label, THRESHOLD_SHARE)
+            by_segment = any(limits.in_segments for limits in self.guarantees)
+            keyed, apart = keyed.set_apart(label, THRESHOLD_SHARE, by_segment=by_segment)
             threshold_rows = apart.training_rows(label, 1)
         learned = self.design.learn(keyed, label, self.n_folds, clock)
         drafts = [learned.draft(metric, fit_best(metric, learned)) for metric in self.metrics]

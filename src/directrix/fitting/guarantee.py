@@ -1,12 +1,18 @@
 """Thresholds that keep limits on new rows with a confidence that holds for any scores.
 
-The threshold is set by rows that were used neither to fit nor to choose. Several limits are kept
-together by a Bonferroni correction: each is kept with a higher confidence than is asked for all.
+The threshold is set by rows that were used neither to fit nor to choose.
+
+Several limits from above need no correction for their number, and neither do those of any number of
+segments. All of them hold exactly if the threshold is at or above the largest of the scores at
+which they just hold, and that largest score belongs to one of them: the bound of this one exceeds
+it with the confidence that is asked for, and the threshold is no lower than any bound. The same is
+true of limits from below. A limit from above and one from below, and a precision, share what may go
+wrong (Bonferroni).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,6 +25,7 @@ from directrix.frontier.compare import curve_maker
 from directrix.metrics.base import Curve
 from directrix.metrics.budget import Budget
 from directrix.metrics.limit import Limit
+from directrix.metrics.segments import InEverySegment
 from directrix.models.operating_point import intervals_of, rates_of
 
 if TYPE_CHECKING:
@@ -27,6 +34,11 @@ if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
     from directrix.fitting.training_rows import TrainingRows
     from directrix.metrics.base import Metric
+    from directrix.metrics.segments import Segments
+
+if TYPE_CHECKING:
+    #: What a classifier takes as ``limits=``.
+    Limits = Mapping[str, float] | Budget | InEverySegment
 
 #: Rates that may be limited, by the names that users give them, and whether from above.
 RATES = {"fpr": ("fpr", True), "alerts": ("alerts", True)}
@@ -60,16 +72,15 @@ def _counted(limit: Limit, tp: FloatArray, fp: FloatArray) -> tuple[FloatArray, 
 
 @dataclass(frozen=True)
 class Guarantee:
-    """Limits that are all kept on new rows, with a given confidence."""
+    """Limits that are all kept on new rows, with a given confidence; maybe in every segment."""
 
     limits: tuple[Limit, ...]
     confidence: float
     budget: Budget | None = None
+    in_segments: bool = False
 
     @classmethod
-    def of(
-        cls, metric: Metric, limits: Mapping[str, float] | Budget | None, confidence: float
-    ) -> Guarantee:
+    def of(cls, metric: Metric, limits: Limits | None, confidence: float) -> Guarantee:
         """Return a guarantee of the given limits, or of the limit of the metric, validated."""
         if not 0 < confidence < 1:
             msg = f"guarantee must be a confidence between 0 and 1, not {confidence!r}"
@@ -78,6 +89,12 @@ class Guarantee:
             return cls((limit_of(metric),), confidence)
         if isinstance(limits, Budget):
             return cls((), confidence, limits)
+        if isinstance(limits, InEverySegment):
+            if "precision" in limits.limits:
+                msg = "a precision is not kept in every segment: limit fpr, alerts or recall there"
+                raise ValueError(msg)
+            plain = cls.of(metric, limits.limits, confidence)
+            return replace(plain, in_segments=True)
         named = ", ".join(RATES)
         if not limits or not set(limits) <= set(RATES):
             msg = f"limits must map some of {named} to a share, not {limits!r}"
@@ -91,7 +108,7 @@ class Guarantee:
 
     @classmethod
     def asked(
-        cls, metric: Metric, limits: Mapping[str, float] | Budget | None, confidence: float | None
+        cls, metric: Metric, limits: Limits | None, confidence: float | None
     ) -> Guarantee | None:
         """Return the guarantee that a classifier's parameters ask for; None without a confidence.
 
@@ -106,11 +123,18 @@ class Guarantee:
 
     @property
     def confidence_per_limit(self) -> float:
-        """Confidence in every single limit, so that all hold with that of the guarantee."""
-        return 1.0 - (1.0 - self.confidence) / len(self.limits)
+        """Confidence in every single limit, so that all hold with that of the guarantee.
+
+        Limits on one side of the threshold share one; see the top of this file.
+        """
+        precise = any(limit.rate == "precision" for limit in self.limits)
+        sides = {limit.at_most for limit in self.limits if limit.rate != "precision"}
+        return 1.0 - (1.0 - self.confidence) / (len(sides) + precise)
 
     def __str__(self) -> str:
-        return f"{', '.join(map(limit_text, self.limits))}, with confidence {self.confidence:g}"
+        where = " in every segment" if self.in_segments else ""
+        limits = ", ".join(map(limit_text, self.limits))
+        return f"{limits}{where}, with confidence {self.confidence:g}"
 
     def grid(self, curve: Curve | None) -> list[GridPoint]:
         """Return thresholds at which to test a precision, from held-out scores of other rows."""
@@ -124,6 +148,7 @@ class Guarantee:
         grid: Sequence[GridPoint] = (),
         weighted: Curve | None = None,
         least: float = -np.inf,
+        most: float = np.inf,
     ) -> float:
         """Return the threshold that is best for the metric among those that keep all limits.
 
@@ -132,10 +157,12 @@ class Guarantee:
         ``curve`` is the curve of the rows that set the threshold, every row counted once. ``grid``
         has the thresholds at which a precision is tested, chosen on other rows, the most promising
         first. ``weighted`` is the curve of the same rows on which the metric is best; by default
-        the same. The threshold is no lower than ``least``.
+        the same. No row at ``least`` or below is above the threshold, and every row at ``most`` or
+        higher is.
         """
-        allowed = self._allowed(curve)
-        allowed = allowed[allowed <= np.count_nonzero(curve.levels > least)]
+        allowed = np.arange(len(curve.tpr)) if self.in_segments else self._allowed(curve)
+        first, last = np.count_nonzero(curve.levels >= most), np.count_nonzero(curve.levels > least)
+        allowed = allowed[(first <= allowed) & (allowed <= last)]
         best_among = partial(metric.best_among, curve if weighted is None else weighted)
         precise = [limit for limit in self.limits if limit.rate == "precision"]
         if not precise:
@@ -160,6 +187,40 @@ class Guarantee:
                 raise self._out_of_reach(limit, curve)
             able = kept
         return np.flatnonzero(able)
+
+    def bounds(
+        self, positive: AnyArray, scores: FloatArray, segments: Segments
+    ) -> tuple[float, float]:
+        """Return ``least`` and ``most`` of `threshold`: what the limits ask for in every segment.
+
+        Raises OutOfReachError for a segment with too few rows, and if no threshold is right for
+        all.
+        """
+        least, most = (-np.inf, None), (np.inf, None)
+        for number, name in enumerate(segments.names):
+            inside = segments.number == number
+            curve = curve_maker(positive[inside], np.ones(np.count_nonzero(inside)))(scores[inside])
+            tp, fp = curve.true_positives, curve.false_positives
+            for limit in self.limits:
+                wrong, n, value = _counted(limit, tp, fp)
+                k = most_above(n, value, self.confidence_per_limit)
+                if k < 0:
+                    needed = rows_needed(value, self.confidence_per_limit)
+                    raise self._too_few(limit, n, needed, name)
+                kept = np.flatnonzero(wrong <= k)
+                if limit.at_most and kept[-1] < len(curve.levels):
+                    least = max(least, (float(curve.levels[kept[-1]]), name), key=_bound)
+                elif not limit.at_most and kept[0] > 0:
+                    most = min(most, (float(curve.levels[kept[0] - 1]), name), key=_bound)
+        if most[0] <= least[0]:
+            limits = ", ".join(map(limit_text, self.limits))
+            msg = (
+                f"no threshold keeps {limits} in every segment with confidence "
+                f"{self.confidence:g}: {least[1]!r} asks for one above {least[0]:.6g}, and "
+                f"{most[1]!r} for one below {most[0]:.6g}. Loosen a limit, or pool= the two"
+            )
+            raise OutOfReachError(msg, self.limits[0], len(scores), None)
+        return least[0], most[0]
 
     def _certain(
         self, curve: Curve, allowed: AnyArray, limit: Limit, grid: Sequence[GridPoint]
@@ -187,12 +248,16 @@ class Guarantee:
             raise self._out_of_reach(limit, curve)
         return kept
 
-    def _too_few(self, limit: Limit, n: int, needed: int) -> OutOfReachError:
+    def _too_few(self, limit: Limit, n: int, needed: int, segment: Any = None) -> OutOfReachError:
         which = {"fpr": "negatives", "tpr": "positives"}.get(limit.rate, "rows")
+        where, advice = ("", "a looser limit or a lower guarantee")
+        if segment is not None:
+            where = f" of segment {segment!r}"
+            advice = f"pool={{{segment!r}: ...}} to make it part of another, or {advice}"
         msg = (
             f"{limit_text(limit)} with confidence {self.confidence_per_limit:.4g} needs {needed} "
-            f"{which} among the rows that set the threshold, and there are {n}: give more rows, a "
-            "looser limit or a lower guarantee"
+            f"{which}{where} among the rows that set the threshold, and there are {n}: give more "
+            f"rows, {advice}"
         )
         return OutOfReachError(msg, limit, n, needed)
 
@@ -229,6 +294,11 @@ class Guarantee:
             wrong, n, value = _counted(limit, tp, fp)
             able &= wrong <= most_above(n, value, self.confidence_per_limit)
         return bool(able.any())
+
+
+def _bound(named: tuple[float, Any]) -> float:
+    """Return the score of a bound and the segment that it is of."""
+    return named[0]
 
 
 def _rounded_up(n_rows: float) -> int:
@@ -309,7 +379,8 @@ def assess_guaranteed(
     tpr, fpr = float(curve.tpr[index]), float(curve.fpr[index])
     value = None if metric.uses_threshold else metric.best_value(curve)
     measured = rates_of(metric, tpr, fpr, curve.prior, value)
-    limited = {limit.rate for limit in guarantee.limits}
+    # In segments the threshold is next to a score of one of them, not of all rows.
+    limited = set() if guarantee.in_segments else {limit.rate for limit in guarantee.limits}
     if limited & {"fpr", "alerts"}:
         fpr = (fpr * sizes.n_neg + 1.0) / (sizes.n_neg + 1.0)
     if "tpr" in limited:
@@ -330,11 +401,15 @@ def threshold_from_rows(
     """
     counted = curve_maker(apart.positive, np.ones(len(scores)))(scores)  # every row once
     curve = curve_maker(apart.positive, apart.weight)(scores)
-    weighted = None if apart.costs is None else curve
+    # Rows of segments are set apart in other shares than there are of them.
+    weighted = None if apart.costs is None and not guarantee.in_segments else curve
     if guarantee.budget is not None:
         curves = counted, weighted
         return _within_budget(metric, guarantee, guarantee.budget, apart, scores, curves)
-    threshold = guarantee.threshold(metric, counted, grid, weighted)
+    bounds = -np.inf, np.inf
+    if guarantee.in_segments and apart.segments is not None:
+        bounds = guarantee.bounds(apart.positive, scores, apart.segments)
+    threshold = guarantee.threshold(metric, counted, grid, weighted, *bounds)
     index = int(np.count_nonzero(curve.levels > threshold))
     return threshold, assess_guaranteed(metric, guarantee, curve, index, sizes_of(apart))
 

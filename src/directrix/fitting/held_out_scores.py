@@ -22,6 +22,7 @@ from directrix.exceptions import MissingScoresError, ReversedScoresWarning, find
 from directrix.fitting.choice import Selection, sizes_of
 from directrix.fitting.finalize import (
     FittedLine,
+    HeldOut,
     Lines,
     centre_and_scale,
     finalize,
@@ -38,6 +39,7 @@ from directrix.fitting.training_rows import (
 from directrix.frontier.compare import LeastLoss, curve_maker, round_scores
 from directrix.frontier.criterion import ExactMetric
 from directrix.metrics import AUC
+from directrix.models.operating_point import OF_GIVEN_SCORES
 from directrix.models.report import UNKNOWN, CandidateResult, DirectReport
 from directrix.rows.keys import (
     copy_keys,
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
     from directrix.fitting.guarantee import Guarantee
     from directrix.fitting.training_rows import TrainingRows
     from directrix.metrics.base import Metric
+    from directrix.models.operating_point import ClaimVariance
 
 # ── The scale of scores: probabilities become log-odds, and the unit is their spread ──────────────
 
@@ -87,13 +90,18 @@ class ScoreScale:
 
         Frequencies in a hundred trees, which may be zero, have another ε than a logistic model.
         """
+        scale = cls.without_unit(scores, probabilities=probabilities)
+        unit = centre_and_scale(scale.positions(scores), positive, weight)[1]
+        return cls(scale.smallest, unit if np.isfinite(unit) else 1.0)
+
+    @classmethod
+    def without_unit(cls, scores: FloatArray, *, probabilities: bool) -> ScoreScale:
+        """Return the scale whose positions are log-odds of probabilities, or scores themselves."""
         smallest = 0.0
         if probabilities:
             ends = np.concatenate([scores[scores > 0], 1.0 - scores[scores < 1]])
             smallest = max(float(ends.min(initial=1.0)) / 2.0, _SMALLEST)
-        scale = cls(smallest, 1.0)
-        unit = centre_and_scale(scale.positions(scores), positive, weight)[1]
-        return cls(smallest, unit if np.isfinite(unit) else 1.0)
+        return cls(smallest, 1.0)
 
     def positions(self, scores: Any) -> FloatArray:
         """Return z for each score."""
@@ -106,11 +114,14 @@ class ScoreScale:
 
     def score_at(self, position: float) -> float:
         """Return the score of a position."""
-        value = position * self.unit
+        return float(self.scores_at(np.float64(position)))
+
+    def scores_at(self, positions: Any) -> Any:
+        """Return the score of each position."""
+        values = positions * self.unit
         if not self.smallest:
-            return value
-        smallest = self.smallest
-        return float((1.0 + smallest) * expit(value) - smallest * expit(-value))
+            return values
+        return (1.0 + self.smallest) * expit(values) - self.smallest * expit(-values)
 
     def threshold_at(self, position: float, scores: FloatArray) -> float:
         """Return a position as a threshold of scores, with these on the same side as before."""
@@ -266,9 +277,11 @@ class CrossFit(NamedTuple):
 
 
 class _PartFit(NamedTuple):
+    """A fitted estimator, and its scores of rows to test, and of some that it was fitted to."""
+
     estimator: Any
     test: FloatArray
-    train: FloatArray
+    seen: FloatArray
 
 
 @dataclass(frozen=True)
@@ -288,60 +301,92 @@ class CrossFitting:
     n_jobs: int | None = None
 
     def run(self, splits: Sequence[Split], rows: IntArray, *, refit: bool) -> CrossFit:
-        """Score each test row by an estimator fitted without it, and fit one to all rows.
+        r"""Score each test row by an estimator fitted without it, and fit one to all rows.
 
-        Probabilities are on one scale by themselves. Other scores may have a scale that depends on
-        the training rows: those of each split are moved and stretched so that its training rows
-        have the class means and deviations that the final estimator gives to the same rows, as
-        lines are (`Lines.on_one_scale`).
+        The scale of scores depends on the training rows, that of probabilities too: an estimator
+        that follows its rows closely is the surer of itself the fewer they are. With the class
+        means :math:`m_\pm` of rows that the estimator of a split and the final one were both
+        fitted to, its scores s, log-odds of probabilities, become
+
+        .. math:: m' + (s - m) \frac{m'_+ - m'_-}{m_+ - m_-}, \qquad m = \frac{m_+ + m_-}{2}
+
+        with a prime for the final estimator.
 
         ``rows`` are the positions of all rows that count. With ``refit`` the final estimator is
         fitted to them; else it is that of the only split.
         """
-        parts = [*splits, *([Split(rows, rows[:0])] if refit else [])]
+        seen = _seen_before(splits) if refit else [rows[:0]]
+        parts = [*zip(splits, seen, strict=True), *([(Split(rows, rows[:0]), rows)] * refit)]
         fits: list[_PartFit] = Parallel(n_jobs=self.n_jobs)(
-            delayed(self._fit)(split) for split in parts
+            delayed(self._fit)(split, own) for split, own in parts
         )
         final = fits[-1].estimator
         method = response_method(final, self.asked)
-        scores = [fit.test for fit in (fits[:-1] if refit else fits)]
-        if refit and method != "predict_proba":
-            is_positive = self.y == self.positive
+        scores = np.concatenate([fit.test for fit in fits])
+        if refit:
+            probabilities, is_positive = method == "predict_proba", self.y == self.positive
+            scale = ScoreScale.without_unit(scores, probabilities=probabilities)
             by_final = np.full(len(self.y), np.nan)
-            by_final[rows] = fits[-1].train
-            scores = [
-                _rescaled(fit, by_final[split.train], is_positive[split.train])
-                for fit, split in zip(fits, splits, strict=False)
-            ]
+            by_final[rows] = fits[-1].seen
+            scores = np.concatenate(
+                [
+                    _on_scale_of(by_final[own], fit, is_positive[own], scale)
+                    for fit, own in zip(fits, seen, strict=False)
+                ]
+            )
         tested = np.concatenate([split.test for split in splits])
-        return CrossFit(final, method, tested, np.concatenate(scores))
+        return CrossFit(final, method, tested, scores)
 
-    def _fit(self, split: Split) -> _PartFit:
-        """Fit a copy of the estimator to the training rows of a split, and score rows."""
+    def _fit(self, split: Split, seen: IntArray) -> _PartFit:
+        """Fit a copy of the estimator to the training rows of a split, and score rows.
+
+        ``seen`` are the positions of training rows to be scored too.
+        """
         params = _check_method_params(self.X, dict(self.params), indices=split.train)
         train = _safe_indexing(self.X, split.train)
         estimator = clone(self.estimator).fit(train, self.y[split.train], **params)
         method = response_method(estimator, self.asked)
-        nothing = np.empty(0)
-        test = nothing
-        if len(split.test):
-            rows = _safe_indexing(self.X, split.test)
-            test = positive_response(estimator, rows, method, self.positive)
-        seen = nothing
-        if method != "predict_proba":
-            seen = positive_response(estimator, train, method, self.positive)
-        return _PartFit(estimator, test, seen)
+        scores = [np.empty(0), np.empty(0)]
+        for number, index in enumerate((split.test, seen)):
+            if len(index):
+                rows = _safe_indexing(self.X, index)
+                scores[number] = positive_response(estimator, rows, method, self.positive)
+        return _PartFit(estimator, *scores)
 
 
-def _rescaled(fit: _PartFit, final: FloatArray, positive: AnyArray) -> FloatArray:
+def _seen_before(splits: Sequence[Split]) -> list[IntArray]:
+    """Return training rows of each split that show its scale: those that the one before tests.
+
+    If it was not fitted to these, as the first of time folds was not to the last, all of them.
+    """
+    before = [splits[number - 1].test for number in range(len(splits))]
+    return [
+        tested if np.isin(tested, split.train).all() else split.train
+        for tested, split in zip(before, splits, strict=True)
+    ]
+
+
+def _on_scale_of(
+    final: FloatArray, fit: _PartFit, positive: AnyArray, scale: ScoreScale
+) -> FloatArray:
     """Return the scores of test rows on the scale of the final estimator.
 
-    ``final`` are the scores that the final estimator gives to the training rows of the split.
+    ``final`` are the scores that the final estimator gives to the rows that ``fit`` has seen. They
+    stay as they are if the rows are of one class, or the scores do not separate the classes.
     """
-    even = np.ones(len(final))
-    before, after = (centre_and_scale(each, positive, even) for each in (fit.train, final))
-    rescaled: FloatArray = (fit.test - before[0]) * (after[1] / before[1]) + after[0]
-    return rescaled
+    if positive.all() or not positive.any():
+        return fit.test
+    ends = [
+        [float(scale.positions(scores)[side].mean()) for side in (positive, ~positive)]
+        for scores in (fit.seen, final)
+    ]
+    (high, low), (final_high, final_low) = ends
+    if high <= low or final_high <= final_low:
+        return fit.test
+    factor = (final_high - final_low) / (high - low)
+    positions = scale.positions(fit.test) - (high + low) / 2.0
+    rescaled: FloatArray = scale.scores_at(factor * positions + (final_high + final_low) / 2.0)
+    return np.clip(rescaled, 0.0, 1.0) if scale.smallest else rescaled
 
 
 # ── The end of a fit that starts from held-out scores ─────────────────────────────────────────────
@@ -355,12 +400,18 @@ _REVERSED = 4.0
 
 
 def fit_scores(
-    metric: Metric, rows: TrainingRows, name: str, why: str, guarantee: Guarantee | None = None
+    metric: Metric,
+    rows: TrainingRows,
+    name: str,
+    why: str,
+    guarantee: Guarantee | None = None,
+    *,
+    variance: ClaimVariance = OF_GIVEN_SCORES,
 ) -> Fitted:
     """Set the threshold of held-out scores, and assess and calibrate them, as those of a line.
 
     The only feature of ``rows`` is the score. ``name`` is what a report calls the model, and
-    ``why`` says how it came by its scores.
+    ``why`` says how it came by its scores. ``variance`` is that of claims about new rows.
     """
     if rows.fold is None:  # a class of one row
         rows = rows._replace(fold=np.zeros(len(rows.positive), dtype=np.int64))
@@ -371,7 +422,8 @@ def fit_scores(
     if guarantee is None:
         losses, values = np.array([loss]), np.array([value])
         by = scores[:, None], ExactMetric(metric)
-        selection = Selection(rows, *by, losses, losses, values, 0, LeastLoss())
+        rule = LeastLoss()
+        selection = Selection(rows, *by, losses, losses, values, 0, rule, variance=variance)
         fitted = finalize(metric, selection, Lines(identity)).fitted
     else:
         fitted = _guaranteed(metric, rows, scores, guarantee)
@@ -407,7 +459,9 @@ def _guaranteed(
         scores = scores[rest]
     threshold, assessment = threshold_from_rows(metric, guarantee, rows, scores, grid)
     line = np.array([1.0, -threshold])
-    return finalize_on_rows(metric, rows, line, scores - threshold, assessment)
+    fitted = finalize_on_rows(metric, rows, line, scores - threshold, assessment)
+    held_out = HeldOut.of_rows(rows.unpriced, scores - threshold, OF_GIVEN_SCORES)
+    return fitted._replace(held_out=held_out)
 
 
 def warn_about_reversed(rows: TrainingRows, positive: Any, other: Any) -> None:

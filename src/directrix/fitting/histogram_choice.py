@@ -15,7 +15,13 @@ from directrix.frontier.choice_validation import PartCurves
 from directrix.frontier.compare import LeastLoss, OneStandardError, best_values, compare_values
 from directrix.frontier.criterion import Criterion, ExactMetric
 from directrix.metrics.base import Curve
-from directrix.models.operating_point import Calibration, EffectiveCounts, calibration_from_scores
+from directrix.models.operating_point import (
+    OF_LINES,
+    Calibration,
+    ClaimVariance,
+    EffectiveCounts,
+    calibration_from_scores,
+)
 from directrix.moments import Moments
 from directrix.moments.projection import ScoreMoments, project
 from directrix.moments.score_histogram import LineHistograms, centres, edges
@@ -83,6 +89,7 @@ def select_from_histograms(
     trials: Trials | None = None,
     complexities: Sequence[float] | None = None,
     rule: SelectionRule | None = None,
+    variance: ClaimVariance = OF_LINES,
 ) -> HistogramChoice:
     """Choose a candidate and its threshold on histograms, as on rows.
 
@@ -91,7 +98,7 @@ def select_from_histograms(
     rows before the candidates were made. With ``complexities`` the simplest of the candidates that
     are as good as the best by the criterion is chosen; without, the best by the metric is. Another
     ``rule`` may choose a size of a candidate; sizes come after the candidates that have
-    complexities.
+    complexities. ``variance`` is that of claims about new rows.
     """
     comparison = compare_histograms(metric, folds, factors, complexities)
     if rule is None:
@@ -114,6 +121,7 @@ def select_from_histograms(
         sizes,
         curve.prior,
         trials,
+        variance,
     )
     best = choice.at.best(curve)
     assessment = Assessment.of(choice, curve, best.index, "held-out rows")
@@ -231,7 +239,7 @@ def point_at(metric: Metric, held_out: HeldOut) -> OperatingPoint:
         msg = f"{metric.label} ranks rows and has no threshold: name a metric that has one"
         raise ValueError(msg)
     # The line is the score itself: one coefficient, and no intercept.
-    chosen = select_from_histograms(metric, held_out.folds, (1.0, 1.0))
+    chosen = select_from_histograms(metric, held_out.folds, (1.0, 1.0), variance=held_out.variance)
     point = chosen.finalize(metric, np.array([1.0, 0.0])).operating_point
     above = held_out.in_decisions(chosen.threshold)
     return replace(point, threshold=above, rows=held_out.rows)

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.metrics.at_threshold import Cost
     from directrix.metrics.budget import Periods
+    from directrix.metrics.segments import Segments
     from directrix.models.money import RowCosts
     from directrix.moments import Moments
 
@@ -415,7 +416,8 @@ class TrainingRows(NamedTuple):
     always in one fold. ``copies`` are the numbers of rows that each row stands for, if its weight
     is a frequency. ``costs`` are those of the errors, where they differ between rows: ``weight``
     may then be the cost of a row's own error, and ``counted`` is its weight as a row. ``periods``
-    are the days of the rows, where a budget of alerts is kept.
+    are the days of the rows, where a budget of alerts is kept, and ``segments`` the segment of each
+    row, where rates are told by segment.
     """
 
     X: Any
@@ -427,6 +429,7 @@ class TrainingRows(NamedTuple):
     costs: RowCosts | None = None
     counted: FloatArray | None = None
     periods: Periods | None = None
+    segments: Segments | None = None
 
     @property
     def unpriced(self) -> TrainingRows:
@@ -458,7 +461,8 @@ class KeyedRows:
 
     ``X`` of shape (m, d) is as given, without rows of weight zero. ``index`` is the row of each
     entry. ``factor`` is the class weight of each row. ``fold`` has the folds given by the user.
-    ``costs`` are those of the errors, ``periods`` the days of rows, where a budget is kept.
+    ``costs`` are those of the errors, ``periods`` the days of rows, where a budget is kept, and
+    ``segments`` the segment of each row, if they were given.
     """
 
     X: Any
@@ -472,6 +476,7 @@ class KeyedRows:
     group: IntArray | None = None
     costs: RowCosts | None = None
     periods: Periods | None = None
+    segments: Segments | None = None
 
     @classmethod
     def of(
@@ -540,6 +545,7 @@ class KeyedRows:
             None if self.group is None else self.group[rows],
             None if self.costs is None else self.costs.take(rows),
             None if self.periods is None else self.periods.take(rows),
+            None if self.segments is None else self.segments.take(rows),
         )
 
     def all_rows(self, label: Any) -> TrainingRows:
@@ -571,30 +577,45 @@ class KeyedRows:
         made = TrainingRows(self.X[rows], entry_positive, weight, fold, group)
         if self.periods is not None:
             made = made._replace(periods=self.periods.take(rows))
+        if self.segments is not None:
+            made = made._replace(segments=self.segments.take(rows))
         if self.costs is None:
             return made
         every = self.y[self.index] == label
         counted = rescaled_weights(every, self.entry_weight, chosen)
         return made._replace(costs=self.costs.take(rows), counted=counted)
 
-    def set_apart(self, label: Any, share: int) -> tuple[KeyedRows, KeyedRows]:
+    def set_apart(
+        self, label: Any, share: int, *, by_segment: bool = False
+    ) -> tuple[KeyedRows, KeyedRows]:
         """Set one in `share` entries of each class apart; return the others, and these.
 
-        Where a budget is kept, one in `share` days is set apart, with all of its rows.
+        Where a budget is kept, one in `share` days is set apart, with all of its rows. By segment,
+        the same number of each segment is set apart, or half of a small one (`level_shares`): each
+        has limits of its own, however few its rows are. Entries then have the weight of all of
+        their class and segment.
         """
         positive = self.y[self.index] == label
-        if self.periods is None:
+        fold: IntArray | None
+        rows = self
+        if by_segment and self.segments is not None:
+            segments = self.segments.take(self.index)
+            fold, factor = segments.set_apart(positive, self.entry_weight, share)
+            rows = replace(self, entry_weight=self.entry_weight * factor)
+        elif self.periods is None:
             fold = class_folds(self.keys, positive, share)
         else:
             day = self.periods.day[self.index]
             fold = group_folds(checked_groups(day, len(day)), positive, share)
-        if fold is None or fold.max() < share - 1:
+        both = fold is not None and fold.max() >= share - 1
+        both = both and len(np.unique(positive[fold == 0])) == 2
+        if fold is None or not both:
             msg = (
                 f"guarantee= sets one in {share} of the rows of each class apart: give {share} "
                 "rows of each class or more"
             )
             raise ValueError(msg)
-        return self.only(np.flatnonzero(fold != 0)), self.only(np.flatnonzero(fold == 0))
+        return rows.only(np.flatnonzero(fold != 0)), rows.only(np.flatnonzero(fold == 0))
 
 
 class Prepared(NamedTuple):

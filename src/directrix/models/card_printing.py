@@ -276,6 +276,8 @@ def _cells(merged: IntArray, runs: list[list[int]]) -> tuple[tuple[int, ...], ..
 DECIMALS = 1
 #: Headings of the texts of a column.
 HEADINGS = ("bin", "points", "rows", "share", "positive", "WoE")
+#: What the name of a bin ends with that no training row is in.
+NO_ROWS = " (no rows)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -325,7 +327,12 @@ def share_text(share: float) -> str:
 
 
 def row_texts(row: CardRow, decimals: int) -> tuple[str, ...]:
-    """Return the texts of a row of a column, in the order of `HEADINGS`."""
+    """Return the texts of a row of a column, in the order of `HEADINGS`.
+
+    A bin without training rows says so: its points come from its neighbours and the prior alone.
+    """
+    if row.rows == 0:
+        return (row.bin + NO_ROWS, points_text(row.points, decimals), "0", "-", "-", "-")
     return (
         row.bin,
         points_text(row.points, decimals),
@@ -351,7 +358,12 @@ _GAP = "  "
 #: none, nor is the sign of "<= 30".
 _MARKS = re.compile(r"[\\`*|$~]|[\[\]](?!\d+\])|(?<!\w)_|_(?!\w)|<(?=[A-Za-z/!?])|&(?=[#\w])")
 #: Size of a picture, and the height of the bars for rows at its foot.
-_WIDE, _HEIGHT, _FOOT = 240.0, 90.0, 14.0
+_WIDE, _HEIGHT, _FOOT = 300.0, 110.0, 16.0
+#: Style of the table of a column with its picture.
+_BLOCK = (
+    "display: flex; flex-wrap: wrap; align-items: center; gap: 0.5em 2.5em; margin: 0 0 1.6em; "
+    "break-inside: avoid"
+)
 _BLUE, _VERMILION, _GREY = "#0072b2", "#d55e00", "#b0b0b0"
 
 
@@ -402,11 +414,15 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def card_html(document: CardDocument) -> str:
-    """Return a card as HTML without scripts or style sheets, all names escaped."""
-    parts = [f"<p>{escape(document.headline)}</p>"]
+    """Return a card as HTML without scripts or style sheets, all names escaped.
+
+    The picture of a column is beside its table where there is room, and else below it.
+    """
+    parts = [f'<p style="break-after: avoid"><b>{escape(document.headline)}</b></p>']
     for block in document.blocks:
-        parts.append(html_table(block.header, block.texts, block.title))
-        parts += [_picture(block)] if block.rows else []
+        table = html_table(block.header, block.texts, block.title)
+        picture = _picture(block) if block.rows else ""
+        parts.append(f'<div style="{_BLOCK}">{table}{picture}</div>')
     if document.unused:
         parts.append(f"<p>{escape(document.unused)}</p>")
     return f"<div>{''.join(parts)}</div>"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from directrix.metrics.base import Curve, Metric
     from directrix.metrics.budget import KeptBudget
     from directrix.models.money import Money
+    from directrix.models.segment_rates import SegmentRates
     from directrix.moments.projection import ScoreMoments
 
 # ── Calibration: probabilities from scores by a sigmoid that increases with the score ─────────────
@@ -92,12 +95,17 @@ def calibration_from_scores(
     free = at_threshold is None
     offset = float(logit(share @ target)) if at_threshold is None else float(logit(at_threshold))
 
-    # In the logarithms of the slopes, which keeps them positive.
-    def parts(parameters: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    # In the logarithms of the slopes, which keeps them positive. Loss, gradient and curvature are
+    # asked for at the same parameters.
+    @lru_cache(1)
+    def parts_at(*parameters: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         slopes = np.exp(np.minimum(parameters[:2], _STEEPEST))
         eta = slopes @ sides + (parameters[2] if free else offset)
         by = np.vstack([slopes[:, None] * sides, np.ones_like(scores)])
         return eta, share * (expit(eta) - target), by if free else by[:2]
+
+    def parts(parameters: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        return parts_at(*parameters.tolist())
 
     def loss(parameters: FloatArray) -> float:
         eta, _, _ = parts(parameters)
@@ -200,15 +208,51 @@ class EffectiveCounts(NamedTuple):
         return EffectiveCounts(*sizes)
 
 
+class ClaimVariance(NamedTuple):
+    """Variance of a claim about new rows, relative to that of a rate of as many rows.
+
+    ``best`` is for thresholds at which a metric is best, ``at_limit`` for those that a limit on a
+    rate sets. If the other rate is then ``along_curve``, it varies with the threshold too: the
+    claim is about another model than the one whose scores set the threshold. The scores of one
+    model have a threshold that depends on the rows of one class only, so that the rate of the other
+    class is the share of independent rows above it.
+    """
+
+    best: float
+    at_limit: float
+    along_curve: bool = True
+
+    def of(self, metric: Metric) -> float:
+        """Return the factor for the threshold of a metric."""
+        return self.best if metric.limit is None else self.at_limit
+
+
+#: Lines and cards: the candidate, the threshold and the models of the folds vary with the rows too.
+#: Measured on samples of real populations (benchmarks/studies/new_rows). At a limit the curve
+#: itself shows how the metric varies with the threshold, so that less is left.
+OF_LINES = ClaimVariance(1.7, 1.4)
+#: Scores of one model, which was fitted to other rows: nothing varies but the rows.
+OF_GIVEN_SCORES = ClaimVariance(1.0, 1.0, along_curve=False)
+#: Cross-fitted scores of one estimator: the final one differs from those of the folds. Measured on
+#: samples of real populations (benchmarks/studies/any_score).
+OF_CROSS_FITTED = ClaimVariance(1.1, 1.2, along_curve=False)
+
+
 def intervals_of(
-    metric: Metric, rates: Rates, curve: Curve, sizes: EffectiveCounts, level: float = _LEVEL
+    metric: Metric,
+    rates: Rates,
+    curve: Curve,
+    sizes: EffectiveCounts,
+    level: float = _LEVEL,
+    *,
+    along_curve: bool = True,
 ) -> Intervals:
     r"""Return the intervals of rates (Wilson) and of a metric, on the curve of the scores.
 
     A metric with a threshold is a function of both rates and of the share of positives. Each is
     drawn from its posterior, :math:`\mathrm{Beta}(k + \frac12, n - k + \frac12)`, so that nothing
     is held fixed that would differ in another sample, and an interval has positive width even if
-    no row was wrong. A ranking has DeLong's interval.
+    no row was wrong. A ranking has DeLong's interval. ``along_curve`` is that of `ClaimVariance`.
     """
     predicted = rates.tpr * sizes.n_pos + rates.fpr * sizes.n_neg
     intervals = Intervals(
@@ -220,14 +264,14 @@ def intervals_of(
     if not metric.uses_threshold:
         variance = ranking_variance(curve, sizes, metric)
         return intervals._replace(metric=on_logit_scale(rates.metric, variance, level))
-    tpr, fpr, share = _posterior_draws(metric, rates, curve, sizes)
+    tpr, fpr, share = draws = _posterior_draws(metric, rates, curve, sizes, along_curve=along_curve)
     ends = {"metric": _quantile_interval(metric.at_rates(tpr, fpr, share), rates.metric, level)}
     if metric.limit is not None:
         if metric.limit.rate != "tpr":
             ends["tpr"] = _quantile_interval(tpr, rates.tpr, level)
         if metric.limit.rate != "fpr":
             ends["fpr"] = _quantile_interval(fpr, rates.fpr, level)
-        ends["precision"] = precision_interval(metric, rates, curve, sizes, level)
+        ends["precision"] = _quantile_interval(precision_of(*draws), rates.precision, level)
     return intervals._replace(**ends)
 
 
@@ -270,12 +314,12 @@ def precision_interval(
     Both rates and the share of positives vary; Wilson's interval takes the rows that are predicted
     positive as given.
     """
-    draws = precision_of(*_posterior_draws(metric, rates, curve, sizes))
-    return _quantile_interval(draws, rates.precision, level)
+    draws = _posterior_draws(metric, rates, curve, sizes, along_curve=True)
+    return _quantile_interval(precision_of(*draws), rates.precision, level)
 
 
 def _posterior_draws(
-    metric: Metric, rates: Rates, curve: Curve, sizes: EffectiveCounts
+    metric: Metric, rates: Rates, curve: Curve, sizes: EffectiveCounts, *, along_curve: bool
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return posterior draws of both rates and of the share of positives.
 
@@ -288,7 +332,7 @@ def _posterior_draws(
         rng.beta(value * size + 0.5, (1.0 - value) * size + 0.5, _DRAWS)
         for value, size in ((rates.tpr, sizes.n_pos), (rates.fpr, sizes.n_neg), (curve.prior, n))
     )
-    limited = None if metric.limit is None else metric.limit.rate
+    limited = None if metric.limit is None or not along_curve else metric.limit.rate
     if limited == "fpr":
         along = np.interp([*fpr, rates.fpr], curve.fpr, curve.tpr)
         tpr = np.clip(tpr + along[:-1] - along[-1], 0.0, 1.0)
@@ -437,6 +481,9 @@ class OperatingPoint:
     budget : KeptBudget, optional
         Thresholds that keep a budget of alerts, of scores less the threshold; of the expected
         saving of rows, where each is decided about by its own costs.
+    segments : SegmentRates, optional
+        The rates in each segment of the rows, where `fit` was given ``segment=``: on the rows that
+        ``rows`` names, at this threshold. Files do not keep them.
     """
 
     metric: Metric
@@ -450,6 +497,7 @@ class OperatingPoint:
     weighted_by: str = field(default="", repr=False)
     money: Money | None = field(default=None, repr=False)
     budget: KeptBudget | None = field(default=None, repr=False)
+    segments: SegmentRates | None = field(default=None, repr=False)
 
     @property
     def predicts_one_class(self) -> bool:
@@ -481,14 +529,38 @@ class OperatingPoint:
             table.append([name, *map(_number_or_interval, values)])
         return table
 
+    @property
+    def _title(self) -> str:
+        by_row = getattr(self.metric, "by_row", False)
+        by = "decided row by row" if by_row else f"threshold {self.threshold:.6g}"
+        return f"{self.metric.label}, {by}"
+
+    @property
+    def _remarks(self) -> list[str]:
+        """What is said below the table."""
+        return [*([] if self.money is None else [str(self.money)]), *self.notes]
+
     def __str__(self) -> str:
-        by = f"threshold {self.threshold:.6g}"
-        if getattr(self.metric, "by_row", False):
-            by = "decided row by row"
-        lines = [f"{self.metric.label}, {by}", *text_table(self.table())]
-        if self.money is not None:
-            lines.append(str(self.money))
-        return "\n".join([*lines, *self.notes])
+        lines = [self._title, *text_table(self.table()), *self._remarks]
+        if self.segments is not None:
+            lines += ["", self._segments_title, str(self.segments)]
+        return "\n".join(lines)
+
+    @property
+    def _segments_title(self) -> str:
+        return f"by segment, on {self.rows or 'rows'}"
+
+    def to_html(self) -> str:
+        """Return the rates as HTML, with the numbers of ``str``."""
+        header, *rows = self.table()
+        table = html_table(header, rows, self._title)
+        notes = (f'<p style="white-space: pre-wrap">{escape(note)}</p>' for note in self._remarks)
+        segments = ""
+        if self.segments is not None:
+            segments = f"<p>{escape(self._segments_title)}</p>{self.segments.to_html()}"
+        return f"<div>{table}{''.join(notes)}{segments}</div>"
+
+    _repr_html_ = to_html
 
 
 def _number_or_interval(value: float | tuple[float, float]) -> str:

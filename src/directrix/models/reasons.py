@@ -167,7 +167,7 @@ def _reference_columns(
             for column, value in _by_position(card, reference).items()
         }
     if reference == "best":
-        return {column: _to_best(_filled(card, column)) for column in everything}
+        return {column: _to_best(reference_cells(card, column)) for column in everything}
     if reference == "average":
         if not card.counts:
             msg = "reference='average' needs the counts of training rows, which this card lacks"
@@ -177,11 +177,42 @@ def _reference_columns(
     raise ValueError(msg)
 
 
-def _filled(card: Card, column: int) -> IntArray:
+def reference_cells(card: Card, column: int) -> IntArray:
     """Return the cells that training rows are in: nobody can be asked to be in another."""
     if not card.counts or not card.counts[column].any():
         return np.arange(len(card.columns[column]))
     return np.flatnonzero(card.counts[column].sum(axis=0))
+
+
+def loss_columns(card: Card, column: int) -> tuple[int, ...]:
+    """Return the columns whose bins say what a column costs: itself, and those it is crossed with.
+
+    Columns are given by their positions.
+    """
+    crossed = [cross.columns for cross in card.crosses if column in cross.columns]
+    return (column, *sorted({k for pair in crossed for k in pair} - {column}))
+
+
+def loss_table(card: Card, column: int, *, toward: bool = True) -> FloatArray:
+    """Return what a column costs against its best cell, with an axis for each of `loss_columns`."""
+    columns = list(loss_columns(card, column))
+    shape = tuple(len(card.columns[k]) for k in columns)
+    cells = np.zeros((int(np.prod(shape)), len(card.columns)), dtype=np.int64)
+    cells[:, columns] = np.indices(shape).reshape(len(shape), -1).T
+    favour = -1.0 if card.higher_is_positive == toward else 1.0
+    best = _to_best(reference_cells(card, column))
+    losses = [best(favour * _moves(card, cells[rows], column)) for rows in _blocks(len(cells))]
+    table: FloatArray = np.maximum(np.concatenate(losses), 0.0).reshape(shape)
+    return table
+
+
+def bin_names(card: Card, column: int) -> list[str]:
+    """Return for each cell of a column the printed bin that it is part of."""
+    names = list(card.bins[column].labels)
+    for row in card.column_table(column):
+        for cell in row.cells:
+            names[cell] = row.bin
+    return names
 
 
 def _to_best(cells: IntArray) -> Callable[[FloatArray], FloatArray]:

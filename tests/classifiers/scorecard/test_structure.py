@@ -179,3 +179,19 @@ def test_constant_columns_have_no_points(trainer, constant):
     assert not {k for each in design.crosses for k in each.pair} & set(constant)
     assert np.isfinite(design.rows(cells).dense()).all()
     assert made.design(structure._replace(reweighted=True), None).coding.scale.shape[0] >= 4
+
+
+def test_cards_of_all_folds_have_as_many_crosses_as_that_of_all_rows(monkeypatch):
+    monkeypatch.setattr("directrix.tables.coding.crosses._WORTH_DRAWING", 0.0)
+    made = fixed(rows(), CountTrainer)
+    (cross,) = made._crosses(None)
+    made._crossed[None] = [cross, cross]
+    assert [len(made._crosses(fold)) for fold in range(3)] == [2, 2, 2]
+
+
+@pytest.mark.parametrize(("ridge", "scale"), [(1e-1, 1.0), (1e-3, np.sqrt(1e-3 * N / 10))])
+def test_points_of_crosses_have_a_ridge_of_ten_rows_at_least(ridge, scale):
+    made = fixed(rows(), CountTrainer)
+    made._base = Structure(ridge)
+    of_blocks = made.design(Structure(ridge, 1), None).coding.scale
+    np.testing.assert_allclose(of_blocks, [1, 1, 1, 1, scale])

@@ -1,5 +1,7 @@
 import json
 
+import numpy as np
+import pandas as pd
 import pytest
 
 pytest.importorskip("typer")
@@ -65,3 +67,76 @@ def test_a_model_of_several_classes_is_refused(call, files, tmp_path):
     refused = call("report", tmp_path / "m.dx", *rows, "-o", tmp_path / "r.html")
     assert refused.code == 1
     assert "this one has 3" in refused.err
+
+
+@pytest.fixture(scope="module")
+def card_files(tmp_path_factory):
+    """Return a folder with rows, a card of them, and what an author says."""
+    from directrix import ScorecardClassifier
+    from directrix.export import save
+
+    folder = tmp_path_factory.mktemp("card")
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"age": rng.normal(40, 9, 400), "home": rng.choice(["own", "rent"], 400)})
+    risk = (table["age"] < 35) + (table["home"] == "rent") + rng.normal(size=400)
+    y = np.where(risk > 1, "bad", "good")
+    card = ScorecardClassifier("auc", positive="bad", cv=2, max_crosses=0, warn_baseline=False)
+    save(card.fit(table, y), folder / "card.dx")
+    table.assign(status=y).to_parquet(folder / "rows.parquet")
+    (folder / "about.toml").write_text('title = "Loans"\nauthor = "Ada"\n')
+    fit = {
+        "classifier": "ScorecardClassifier",
+        "directions": [
+            {
+                "column": "age",
+                "direction": "decreasing",
+                "effect": {"mean": -0.01, "low": -0.02, "high": 0.005},
+                "flat": False,
+            },
+            {"column": "home", "direction": "own, rent", "effect": None, "flat": True},
+        ],
+    }
+    (folder / "fit.json").write_text(json.dumps(fit))
+    return folder
+
+
+@pytest.mark.parametrize("template", ["committee", "clinical"])
+def test_a_document_is_that_of_the_library(call, card_files, tmp_path, template):
+    options = ["--template", template, "--about", card_files / "about.toml"]
+    options += ["--fit", card_files / "fit.json", "-t", "status"]
+    output = tmp_path / "d.html"
+    rows = card_files / "rows.parquet"
+    result = call("report", card_files / "card.dx", rows, *options, "-o", output, "--json")
+    assert result.code == 0, result.err
+    assert result.json["rows"] == 400
+    html = output.read_text(encoding="utf-8")
+    assert "<h1>Loans</h1>" in html
+    assert "-0.0100 (-0.0200 to +0.0050)" in html
+    assert "the rows contradict it" in html
+
+
+def test_the_checksum_is_that_of_the_exported_file(call, card_files, tmp_path):
+    from hashlib import sha256
+
+    output = tmp_path / "d.html"
+    model = card_files / "card.dx"
+    assert call("report", model, "--template", "committee", "-o", output).code == 0
+    assert call("export", model, "--to", "sql", "-o", tmp_path / "card.sql").code == 0
+    checksum = sha256((tmp_path / "card.sql").read_bytes()).hexdigest()
+    assert checksum in output.read_text(encoding="utf-8")
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--template", "comittee"], "did you mean 'committee'"),
+        (["--about", "about.toml"], "give --template"),
+        (["--template", "clinical", "--metric", "auc"], "states the metric of the model"),
+        ([], "give files of rows"),
+    ],
+)
+def test_options_of_documents_are_checked(call, card_files, tmp_path, options, message):
+    result = call("report", card_files / "card.dx", *options, "-o", tmp_path / "d.html")
+    assert result.code == 2
+    assert message in " ".join(result.err.replace("│", " ").split())

@@ -75,6 +75,25 @@ def test_interactions_beyond_the_first_are_found_too():
     assert {cross.pair for cross in search(cells, drawn(expit(score)))} == {(0, 1), (2, 3)}
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_an_interaction_of_few_rows_is_found(seed):
+    rng = np.random.default_rng(seed)
+    cells = rng.integers(1, 5, (5 * N, 6))
+    cells[:, :2] = 1 + (rng.random((5 * N, 2)) < [0.02, 0.3])
+    chance = np.where((cells[:, 0] == 2) & (cells[:, 1] == 2), 0.6, 0.05)
+    (cross,) = search(cells, drawn(chance, seed), 0.055, loose=range(6))
+    assert cross.pair == (0, 1)
+
+
+def test_the_least_number_of_crosses_need_not_be_beyond_chance(monkeypatch):
+    monkeypatch.setattr("directrix.tables.coding.crosses._WORTH_DRAWING", 0.0)
+    cells = np.random.default_rng(0).integers(1, 9, (N, 6))
+    places = {k: np.arange(9) for k in range(6)}
+    made = CrossSearch(places, (), cells, drawn(np.full(N, 0.5)), np.full(N, 0.5), np.ones(N))
+    assert not made.run(3)
+    assert len(made.run(3, least=1)) == 1
+
+
 def test_a_pair_that_departs_again_is_cut_again():
     cells = np.random.default_rng(0).integers(0, 24, (6 * N, 2))
     band = (cells // 6) % 2 == 1
@@ -123,7 +142,7 @@ def test_places_in_crosses_are_coarser_cells_in_order(bins):
     assert places.shape == (kinds.n_cells,)
     inside = places[kinds.ordered]
     assert set(np.diff(inside)) <= {0, 1}
-    assert inside[-1] - inside[0] + 1 == min(bins, 32)
+    assert inside[-1] - inside[0] + 1 == min(bins, 20)
     # Missing values are first and special values last, each by itself.
     assert [places[0], *places[-2:]] == [0, inside[-1] + 1, inside[-1] + 2]
     np.testing.assert_array_equal(places, cross_cells(kinds, weight, 0 * weight))  # no label
@@ -135,7 +154,7 @@ def test_levels_are_merged_with_those_of_nearest_rates():
     places = cross_cells(kinds, weight, positive)
     assert places[0] == 0
     assert (np.diff(places[1:][np.argsort(positive[1:])]) >= 0).all()
-    assert places.max() == 32
+    assert places.max() == 20
 
 
 def tables(rng, shape, n=2000, base=0.3):

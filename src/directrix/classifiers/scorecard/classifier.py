@@ -31,6 +31,7 @@ from directrix.models.report import UNBINNED_BASELINE
 if TYPE_CHECKING:
     from directrix._typing import AnyArray
     from directrix.fitting.fit_rows import Fitted
+    from directrix.fitting.guarantee import Limits
     from directrix.metrics.base import Metric
     from directrix.models.card import Card
     from directrix.tables import BinCounts
@@ -82,9 +83,9 @@ class ScorecardClassifier(CardModel):
         cell of a cross. The full card is learned first; then bins, levels, missing values, and rows
         and columns of crosses are merged where it matters least, and the points are fitted to the
         probabilities of the full card. "auto" takes the smallest card of at most 100 lines that is
-        as good on held-out rows: within one standard error in the metric, and a quarter of one in
-        the AUC. None keeps the full card. All that is reported is of the card that is printed;
-        `sizes` shows others, and `compact` returns them.
+        at most one standard error behind the full card on held-out rows, in the metric and in the
+        AUC. None keeps the full card. All that is reported is of the card that is printed; `sizes`
+        shows others, and `compact` returns them.
     max_crosses : int, optional
         Largest number of pairs of columns with points of their own; 0 for an additive card. By
         default all that are beyond chance, if they help on held-out rows.
@@ -161,7 +162,7 @@ class ScorecardClassifier(CardModel):
         points: Any = None,
         monotone: Mapping[Any, Any] | None = None,
         guarantee: float | None = None,
-        limits: Mapping[str, float] | None = None,
+        limits: Limits | None = None,
         time_budget: float | None = None,
         class_weight: Any = None,
         n_jobs: int | None = None,

@@ -37,6 +37,7 @@ from directrix.fitting.training_rows import (
 from directrix.metrics.table import TABLE, resolve, written
 from directrix.models.card import IntegerPoints, PointsToDoubleOdds, scale_of
 from directrix.models.card_printing import cells_label
+from directrix.models.operating_point import OF_LINES
 from directrix.tables import Binner
 from directrix.tables.bins import NumberBins
 from directrix.tables.coding.prior import CellKinds
@@ -445,6 +446,7 @@ def state_of(
             "fixed": {},
         },
         "sizes": list(sizes),
+        "spread": OF_LINES.of(metric),
         "edits": [dict(edit) for edit in edits],
     }
 

@@ -21,6 +21,8 @@ from directrix.cli.options import (
 from directrix.cli.reply import Reply, UsageError, show_status
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from directrix.cli.rows import RowFiles
     from directrix.metrics.base import Metric
     from directrix.moments import Moments
@@ -51,6 +53,15 @@ def fit(
                 f"Classifier: {', '.join(_CLASSIFIERS)}. Default: direct for rows, moment for a "
                 "summary."
             ),
+        ),
+    ] = None,
+    config: Annotated[
+        str | None,
+        typer.Option(
+            help=(
+                "TOML or JSON file with the settings of a scorecard: columns, points, directions, "
+                "bins, cuts. Options of the command line come first."
+            )
         ),
     ] = None,
     guarantee: Annotated[
@@ -87,19 +98,21 @@ def fit(
     as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
     """Train a classifier for a metric, on rows or on a summary of them."""
+    from directrix.cli.card_settings import CardSettings
     from directrix.cli.formatting import describe_model, model_json
     from directrix.cli.rows import RowFiles
     from directrix.export import save
 
-    require_output(output, data, force=force)
-    trained_metric = parse_metric(metric or "error")
+    require_output(output, [*data, config], force=force)
+    settings = CardSettings() if config is None else CardSettings.read(config)
+    trained_metric = parse_metric(metric or settings.card.get("metric") or "error")
     summaries = [path for path in data if file_type(path) == "summary"]
     from_summary = len(summaries) == len(data)
     mixed = summaries and not from_summary
     require(not mixed, f"{', '.join(summaries)} is a summary, and other files are rows", "ROWS")
-    name = check_choice(
-        classifier or ("moment" if from_summary else "direct"), _CLASSIFIERS, "--classifier"
-    )
+    default = "scorecard" if config else "moment" if from_summary else "direct"
+    name = check_choice(classifier or default, _CLASSIFIERS, "--classifier")
+    require(not config or name == "scorecard", "settings are those of a scorecard", "--config")
     of_search = guarantee is not None or time_budget is not None
     require(
         name in _SEARCHING or not of_search,
@@ -118,9 +131,22 @@ def fit(
         model, origin = _fit_summaries(data, trained_metric, positive, prior)
     else:
         files = RowFiles.of(
-            data, target, features, drop, weight, positive, file_format, n_features, spark
+            data,
+            target or settings.text("target"),
+            features or settings.columns("columns"),
+            drop or settings.columns("drop"),
+            weight or settings.text("weight"),
+            positive or settings.text("positive"),
+            file_format,
+            n_features,
+            spark,
         )
-        unfitted = _make_classifier(name, trained_metric, guarantee, time_budget)
+        parameters = settings.parameters() | {
+            key: value
+            for key, value in (("guarantee", guarantee), ("time_budget", time_budget))
+            if value is not None
+        }
+        unfitted = _make_classifier(name, trained_metric, parameters)
         if two_passes or spark:
             supported = name in _IN_PASSES
             require(supported, f"-c {name} needs all rows in memory", "--two-passes")
@@ -134,9 +160,7 @@ def fit(
     return Reply(f"{text}\n\nwrote {output}", values)
 
 
-def _make_classifier(
-    name: str, metric: Metric, guarantee: float | None, time_budget: float | None
-) -> Any:
+def _make_classifier(name: str, metric: Metric, parameters: Mapping[str, Any]) -> Any:
     from directrix import classifiers
 
     searching = {
@@ -144,7 +168,7 @@ def _make_classifier(
         "scorecard": classifiers.ScorecardClassifier,
     }
     if name in searching:
-        return searching[name](metric, guarantee=guarantee, time_budget=time_budget)
+        return searching[name](metric, **parameters)
     if name == "beta-bernoulli":
         return classifiers.BetaBernoulliClassifier()
     plain = {"moment": classifiers.MomentClassifier, "smooth": classifiers.SmoothClassifier}
@@ -261,6 +285,15 @@ def _report_json(report: Any) -> dict[str, Any]:
         "no_better_than_constant": report.no_better_than_constant,
         "better_than": {"baseline": report.baseline, **report.gap._asdict()},
         "weighted_by": report.weighted_by or None,
+        "directions": [
+            {
+                "column": direction.column,
+                "direction": direction.wish,
+                "effect": None if direction.effect is None else direction.effect._asdict(),
+                "flat": direction.flat,
+            }
+            for direction in report.directions
+        ],
     }
 
 

@@ -277,6 +277,15 @@ def export(
         list[str] | None,
         typer.Option(help="With --table: columns to copy to the result, separated by commas."),
     ] = None,
+    reasons: Annotated[
+        int,
+        typer.Option(
+            help=(
+                "With a card: reasons of a row, as so many columns of a query (--table), or as a "
+                "function of the Python module."
+            )
+        ),
+    ] = 0,
     dtype: Annotated[
         str | None,
         typer.Option(help="With ONNX: float64 (default), or float32, which has fewer digits."),
@@ -287,12 +296,15 @@ def export(
     as_json: opt.Json = False,
 ) -> Reply:
     """Write a model in a format that scores rows without directrix."""
-    from directrix.export import to_json, to_onnx, to_pmml, to_python
+    from directrix.export import to_json, to_onnx, to_pmml, to_python, to_sql
 
     check_choice(to, _FORMATS, "--to")
     check_choice(dialect, DIALECTS, "--dialect")
     require(output or to != "onnx", "ONNX is a binary format: give a file", "--output")
     require(not (keep and table is None), "columns are copied by a query: give --table", "--keep")
+    has_reasons = to == "python" or (to == "sql" and table is not None)
+    require(reasons >= 0, "give a number of reasons", "--reasons")
+    require(not reasons or has_reasons, "for --to python, or --to sql with --table", "--reasons")
     require(to == "onnx" or dtype is None, "only ONNX has another type than float64", "--dtype")
     check_choice(dtype or "float64", _DTYPES, "--dtype")
     require_output(output, [model], force=force)
@@ -301,11 +313,15 @@ def export(
     if to == "onnx":
         content = to_onnx(classifier, dtype=dtype or "float64").SerializeToString()
     elif to == "sql":
-        content = _sql(classifier, dialect, parse_columns(features), table, parse_columns(keep))
+        sql = to_sql(classifier, dialect=dialect, columns=parse_columns(features))
+        kept = parse_columns(keep) or ()
+        content = str(sql) if table is None else sql.select(table, kept, reasons=reasons)
     elif to == "pmml":
         content = to_pmml(classifier, columns=parse_columns(features))
+    elif to == "json":
+        content = to_json(classifier)
     else:
-        content = (to_json if to == "json" else to_python)(classifier)
+        content = to_python(classifier, reasons=reasons > 0)
     values = {"model": model, "to": to, "output": output}
     if output is None:
         return Reply(str(content).rstrip("\n"), {**values, "text": content})
@@ -313,26 +329,3 @@ def export(
     with atomic_file(output) as file:
         file.write(data)
     return Reply(f"wrote {output} ({len(data):,} bytes)", values, on_stderr=not as_json)
-
-
-def _sql(
-    classifier: Any,
-    dialect: str,
-    columns: Sequence[str] | None,
-    table: str | None,
-    keep: Sequence[str] | None,
-) -> str:
-    """Return a query of a table, or the expressions that it would consist of."""
-    from directrix.export import to_sql
-
-    sql = to_sql(classifier, dialect=dialect, columns=columns)
-    if table is not None:
-        return sql.select(table, keep or ())
-    names = [
-        *(sql.formula.names_by_score("points") if sql.card_points else ()),
-        *sql.formula.names_by_score("score"),
-        *sql.formula.probability_names,
-    ]
-    texts = [*sql.card_points, *sql.scores, *sql.probabilities]
-    parts = [f"-- {name}\n{text}" for name, text in zip(names, texts, strict=True)]
-    return "\n\n".join([*parts, f"-- prediction\n{sql.prediction}"])

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from directrix.cli import options as opt
-from directrix.cli.html_page import Page
 from directrix.cli.options import (
     check_choice,
     file_type,
@@ -19,6 +18,7 @@ from directrix.cli.options import (
     require_output,
 )
 from directrix.cli.reply import Reply, UsageError, show_status
+from directrix.documents.page import Page
 from directrix.files.atomic import atomic_file
 
 if TYPE_CHECKING:
@@ -155,6 +155,7 @@ def _path_figure(model: Any, files: RowFiles) -> Any:
 # ── The command ``report``: an HTML page about a model and labelled rows ──────────────────────────
 
 
+_TEMPLATES = ("committee", "clinical")
 #: Files of rows that the page names.
 _NAMED_FILES = 3
 
@@ -162,9 +163,24 @@ _NAMED_FILES = 3
 def report(
     *,
     model: opt.Model,
-    rows: opt.Rows,
+    rows: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[ROWS]", help="Files of labelled rows; a document can be written without."
+        ),
+    ] = None,
     output: opt.Output,
     force: opt.Force = False,
+    template: Annotated[
+        str | None,
+        typer.Option(help=f"Document of a scorecard to sign: {', '.join(_TEMPLATES)}."),
+    ] = None,
+    about: Annotated[
+        str | None,
+        typer.Option(
+            help="With --template: TOML or JSON file with title, purpose, author, period, ..."
+        ),
+    ] = None,
     target: opt.Target = None,
     metric: opt.MetricText = None,
     fit_json: Annotated[
@@ -178,19 +194,75 @@ def report(
     file_format: opt.Format = None,
     as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
-    """Write an HTML page about a model and labelled rows, with all figures in one file."""
+    """Write an HTML page about a model and labelled rows, with all figures in one file.
+
+    With --template, a document about a scorecard that prints well and has a block of signatures.
+    """
+    require_output(output, [model, *(rows or ()), fit_json, about], force=force)
+    require(template or about is None, "texts are those of a document: give --template", "--about")
+    roles = (target, features, drop, weight, positive, file_format)
+    if template is not None:
+        check_choice(template, _TEMPLATES, "--template")
+        require(metric is None, "a document states the metric of the model", "--metric")
+        content, values = _document(model, rows, template, about, fit_json, roles)
+    else:
+        require(rows, "give files of rows", "ROWS")
+        content, values = _report(model, rows or [], metric, fit_json, roles)
+    with atomic_file(output) as file:
+        file.write(content)
+    values = {"output": output, "bytes": len(content), **values}
+    return Reply(f"wrote {output} ({len(content):,} bytes)", values)
+
+
+def _document(
+    model: str,
+    rows: list[str] | None,
+    template: str,
+    about: str | None,
+    fit_json: str | None,
+    roles: tuple[Any, ...],
+) -> tuple[bytes, dict[str, Any]]:
+    """Return a document of a scorecard to sign, and what there is to say about it."""
+    from directrix.cli.card_settings import read_settings
+    from directrix.cli.pages import read_directions
+    from directrix.cli.pictures import use_file_backend
+    from directrix.cli.rows import RowFiles, read_rows
+    from directrix.documents import to_document
+
+    use_file_backend()
+    classifier = load_model(model)
+    options: dict[str, Any] = {
+        "template": template,
+        "about": None if about is None else read_settings(about),
+        "directions": None if fit_json is None else read_directions(fit_json),
+    }
+    n_rows = 0
+    if rows:
+        files = RowFiles.of(rows, *roles).for_model(classifier)
+        read = read_rows(files, raw=True)
+        labels = files.labels(read.y, classifier.classes_)
+        n_rows = len(labels)
+        options |= {"X": read.X, "y": labels, "sample_weight": read.weight}
+    with show_status("writing the document"):
+        content = to_document(classifier, **options).encode()
+    return content, {"template": template, "rows": n_rows}
+
+
+def _report(
+    model: str, rows: list[str], metric: str | None, fit_json: str | None, roles: tuple[Any, ...]
+) -> tuple[bytes, dict[str, Any]]:
+    """Return the page about a model and labelled rows, and its figures."""
     from directrix.classifiers.evaluation import measure_binary
     from directrix.cli.formatting import metric_of_model
     from directrix.cli.pages import ReportData, read_fit_record, write_sections
     from directrix.cli.pictures import require_positive_rows, use_file_backend
     from directrix.cli.rows import RowFiles, labels_of, score_rows, takes_raw_rows
 
-    require_output(output, [model, *rows, fit_json], force=force)
     fit = None if fit_json is None else read_fit_record(fit_json)
     use_file_backend()
     classifier = load_model(model)
     reported_metric = metric_of_model(classifier) if metric is None else parse_metric(metric)
-    files = RowFiles.of(rows, target, features, drop, weight, positive, file_format)
+    files = RowFiles.of(rows, *roles)
     # A card has raw columns, of which there are no moments.
     scored = score_rows(classifier, files, with_moments=not takes_raw_rows(classifier))
     labels = labels_of(classifier)
@@ -204,16 +276,11 @@ def report(
             page.alert(measures.verdict)
         page.cards(_key_figures(data))
         write_sections(page, data)
-    content = page.html().encode()
-    with atomic_file(output) as file:
-        file.write(content)
     values = {
-        "output": output,
-        "bytes": len(content),
         "metric": measures.metric._asdict(),
         "no_better_than_constant": not measures.better_than_chance,
     }
-    return Reply(f"wrote {output} ({len(content):,} bytes)", values)
+    return page.html().encode(), values
 
 
 def _lead(data: ReportData, model: str, rows: list[str]) -> str:

@@ -58,11 +58,11 @@ def score_statistic(gradient: FloatArray, expected: FloatArray) -> float:
 # ── Cells of a column in crosses ──────────────────────────────────────────────────────────────────
 
 #: Cells of a column in a cross at most.
-_MOST_CELLS = 32
+_MOST_CELLS = 20
 
 
 def cross_cells(kinds: CellKinds, weight: FloatArray, positive: FloatArray) -> IntArray:
-    """Return for each cell of a column its place in crosses, of at most 32 places and a few.
+    """Return for each cell of a column its place in crosses, of at most 20 places and a few.
 
     Missing values are first, then groups of neighbouring bins, then special values. Many levels are
     merged with those of nearest rates of positives: this looks at labels, so that it must be done
@@ -86,10 +86,12 @@ def cross_cells(kinds: CellKinds, weight: FloatArray, positive: FloatArray) -> I
 
 #: Rounds of taking out what each column explains alone, in turn.
 _ROUNDS_OF_CENTRING = 3
-#: Least curvature of a quadrant and of the three others.
-_LEAST_QUADRANT = 5.0
+#: Least curvature of a quadrant and of the three others: a few rows of the rarer class.
+_LEAST_QUADRANT = 0.5
 #: Draws under the null hypothesis, and Euler's constant.
 _DRAWS, _EULER = 64, 0.5772156649015329
+#: Least skewness of a sum that is not taken as symmetric.
+_SYMMETRIC = 1e-6
 #: Steps of the power method for the order of levels.
 _POWERS = 6
 
@@ -111,26 +113,34 @@ class Quadrant(NamedTuple):
 
 
 def best_quadrant(
-    residual: FloatArray, curvature: FloatArray, loose: tuple[bool, bool] = (False, False)
+    residual: FloatArray,
+    curvature: FloatArray,
+    loose: tuple[bool, bool] = (False, False),
+    skew: float = 1.0,
 ) -> Quadrant:
     r"""Return the quadrant of two columns with the largest score test.
 
     For a quadrant :math:`a \ge i, b \ge k` with shares :math:`\pi_i` and :math:`\pi_k` of the
     curvature H in its rows and columns,
 
-    .. math:: t_{ik} = \frac{\bigl(\sum_{a \ge i, b \ge k} R^\circ_{ab}\bigr)^2}{
-              \sum_{ab} H_{ab}\, (1[a \ge i] - \pi_i)^2\, (1[b \ge k] - \pi_k)^2}
+    .. math:: x_{ik} = \frac{\sum_{a \ge i, b \ge k} R^\circ_{ab}}{\sqrt{V_{ik}}}, \qquad
+              V_{ik} = \sum_{ab} H_{ab} u_{ab}^2, \quad
+              u_{ab} = (1[a \ge i] - \pi_i)\, (1[b \ge k] - \pi_k)
 
-    where :math:`R^\circ` are the residuals less what each column explains alone. The denominator is
-    the variance of the numerator's sum if the columns are independent, and more if they are not.
+    where :math:`R^\circ` are the residuals less what each column explains alone. V is the variance
+    of the sum if the columns are independent, and more if they are not. Sums of few rows are skewed
+    by :math:`s = \kappa \sum_{ab} H_{ab} u_{ab}^3 / V^{3/2}`; the test is :math:`z^2` of the normal
+    deviate z with :math:`x = z + s (z^2 - 1) / 6` (Cornish and Fisher 1938), so that rare quadrants
+    can be tested too.
 
     ``residual`` and ``curvature`` are sums by pairs of cells, of shape (cells, other cells).
     ``loose`` says whether rows and columns have no order; they are then put in the order of the
-    first singular vectors of :math:`R^\circ / \sqrt{H + 1}`.
+    first singular vectors of :math:`R^\circ / \sqrt{H + 1}`. ``skew`` is κ, the mean of 1 − 2 p of
+    the rows: 1 for rare events.
     """
     centred = _centred(residual[None], curvature)
     orders = _orders(centred, curvature, loose)
-    tests = _quadrant_tests(centred, curvature, orders)[0]
+    tests = _quadrant_tests(centred, curvature, orders, skew)[0]
     order = orders[0][0], orders[1][0]
     if not tests.size:
         return Quadrant(0.0, (0, 0), order)
@@ -141,9 +151,9 @@ def best_quadrant(
 class NullDistribution(NamedTuple):
     r"""Gumbel's distribution of the largest test of a table in which effects add up.
 
-    Sums of residuals by cells are drawn with variance H and the skewness of rare events,
-    :math:`\sqrt{H} z + (z^2 - 1) / 6` (Cornish and Fisher 1938), and the largest of the tests of
-    all quadrants is taken. Its mean is the location and γ times the scale; its deviation is
+    Sums of residuals by cells are drawn with variance H and their skewness,
+    :math:`\sqrt{H} z + \kappa (z^2 - 1) / 6`, and the largest of the tests of all quadrants is
+    taken. Its mean is the location and γ times the scale; its deviation is
     :math:`\pi / \sqrt{6}` times the scale, which is at least 2, as the tail of chi-square has it.
     """
 
@@ -152,13 +162,13 @@ class NullDistribution(NamedTuple):
 
     @classmethod
     def of(
-        cls, curvature: FloatArray, loose: tuple[bool, bool] = (False, False)
+        cls, curvature: FloatArray, loose: tuple[bool, bool] = (False, False), skew: float = 1.0
     ) -> NullDistribution:
         """Draw tables with these curvatures; see `best_quadrant`."""
         H = curvature
         z = np.random.default_rng(0).normal(size=(_DRAWS, *H.shape))
-        drawn = _centred(np.where(H > 0, np.sqrt(H) * z + (z**2 - 1.0) / 6.0, 0.0), H)
-        tests = _quadrant_tests(drawn, H, _orders(drawn, H, loose))
+        drawn = _centred(np.where(H > 0, np.sqrt(H) * z + skew * (z**2 - 1.0) / 6.0, 0.0), H)
+        tests = _quadrant_tests(drawn, H, _orders(drawn, H, loose), skew)
         largest = tests.reshape(_DRAWS, -1).max(axis=1, initial=0.0)
         scale = max(2.0, float(np.sqrt(6.0) / np.pi * largest.std()))
         return cls(float(largest.mean()) - _EULER * scale, scale)
@@ -201,7 +211,9 @@ def _orders(centred: FloatArray, curvature: FloatArray, loose: tuple[bool, bool]
     return orders[0], orders[1]
 
 
-def _quadrant_tests(centred: FloatArray, curvature: FloatArray, orders: Orders) -> FloatArray:
+def _quadrant_tests(
+    centred: FloatArray, curvature: FloatArray, orders: Orders, skew: float
+) -> FloatArray:
     """Return the tests of all quadrants, of shape (draws, rows - 1, columns - 1)."""
     index = np.arange(len(centred))[:, None, None], orders[0][:, :, None], orders[1][:, None]
     R, H = centred[index], curvature[index[1:]]
@@ -211,16 +223,31 @@ def _quadrant_tests(centred: FloatArray, curvature: FloatArray, orders: Orders) 
     corner, inside = corner[:, 1:, 1:], inside[:, 1:, 1:]
     share = np.where(total > 0, total, 1.0)
     p, q = above / share, beyond / share
-    variance = (
-        (1.0 - 2.0 * p) * (1.0 - 2.0 * q) * inside
-        + (1.0 - 2.0 * p) * q**2 * above
-        + p**2 * (1.0 - 2.0 * q) * beyond
-        + p**2 * q**2 * total
-    )
+
+    def moment(k: int) -> FloatArray:
+        """Return the sum of curvatures times the k-th powers of u."""
+        up, left, down, away = (1.0 - p) ** k, (1.0 - q) ** k, (-p) ** k, (-q) ** k
+        rows, columns = up - down, left - away
+        made: FloatArray = rows * columns * inside
+        made += (rows * above) * away
+        made += down * (columns * beyond + away * total)
+        return made
+
     others = np.minimum(np.minimum(above, beyond) - inside, total - above - beyond + inside)
     known = np.minimum(inside, others) >= _LEAST_QUADRANT
-    tests: FloatArray = np.where(known, corner**2 / np.where(known, variance, 1.0), 0.0)
+    variance = np.where(known, moment(2), 1.0)
+    root = np.sqrt(variance)
+    deviate = _unskewed(corner / root, skew * moment(3) / (variance * root))
+    tests: FloatArray = np.where(known, deviate**2, 0.0)
     return tests
+
+
+def _unskewed(x: FloatArray, skewness: FloatArray) -> FloatArray:
+    """Return normal deviates z with x = z + s (z² − 1) / 6, for standardised sums of skewness s."""
+    s = np.where(np.abs(skewness) > _SYMMETRIC, skewness, _SYMMETRIC) / 6.0
+    root = np.sqrt(np.maximum(1.0 + 4.0 * s * (x + s), 0.0))
+    deviates: FloatArray = (root - 1.0) / (2.0 * s)
+    return deviates
 
 
 def _tails(values: FloatArray, axis: int) -> FloatArray:
@@ -238,7 +265,7 @@ _WORTH_DRAWING = 12.0
 #: Pairs are sought among so many columns at most.
 _MOST_COLUMNS = 100
 #: Pairs that are tested again after the first cross, and rows or columns of a grid at most.
-_TESTED_AGAIN, _MOST_GRID = 100, 5
+_TESTED_AGAIN, _MOST_GRID = 50, 5
 #: Least curvature of each cell of a grid that is cut once more each way.
 _LEAST_CURVATURE = 1.0
 #: Ridge of the points of the cells of a cross during the search, and rounds of fitting them.
@@ -301,8 +328,11 @@ class CrossSearch:
     chance: FloatArray
     weight: FloatArray
 
-    def run(self, most: int) -> list[CrossGrid]:
-        """Return so many crosses at most, the first found first."""
+    def run(self, most: int, least: int = 0) -> list[CrossGrid]:
+        """Return so many crosses at most, the first found first.
+
+        The ``least`` first ones need not be beyond chance.
+        """
         offset = logit(np.clip(self.chance, _TINY, 1.0 - _TINY))
         self._set_log_odds(offset)
         pairs = self._pairs()
@@ -315,13 +345,17 @@ class CrossSearch:
             surprise = {}
             for pair in (each for each in pairs if tests[each].statistic > _WORTH_DRAWING):
                 if pair not in chances:
-                    chances[pair] = NullDistribution.of(self._tables(pair)[1], self._loose(pair))
+                    chances[pair] = NullDistribution.of(
+                        self._tables(pair)[1], self._loose(pair), self._skew
+                    )
                 surprise[pair] = chances[pair].surprise(tests[pair].statistic)
             best = sorted(surprise, key=lambda pair: -surprise[pair])
             ranks = len(grids) + 1.0 + np.arange(len(best))
             bars = -np.log(_CHANCE * ranks / n_pairs)
             if not any(surprise[pair] > bar for pair, bar in zip(best, bars, strict=True)):
-                break
+                best = [pair for pair in best if pair not in grids]
+                if not best or len(grids) >= least:
+                    break
             before = grids.get(best[0])
             if before is None and len(grids) == most:
                 break
@@ -354,6 +388,8 @@ class CrossSearch:
         chance = expit(log_odds)
         self._residual = self.weight * (self.positive - chance)
         self._curvature = self.weight * chance * (1.0 - chance)
+        total = float(self._curvature.sum())
+        self._skew = float(self._curvature @ (1.0 - 2.0 * chance)) / total if total > 0 else 0.0
 
     def _tables(self, pair: Pair) -> tuple[FloatArray, FloatArray]:
         """Return residuals and curvatures by pairs of places."""
@@ -377,9 +413,10 @@ class CrossSearch:
         """Return the best quadrant; that of a grid is in the orders of the grid."""
         tables = self._tables(pair)
         if cuts is None:
-            return best_quadrant(*tables, self._loose(pair))
+            return best_quadrant(*tables, self._loose(pair), self._skew)
         residual, curvature = (table[np.ix_(*cuts.orders)] for table in tables)
-        return best_quadrant(residual, curvature)._replace(orders=cuts.orders)
+        quadrant = best_quadrant(residual, curvature, skew=self._skew)
+        return quadrant._replace(orders=cuts.orders)
 
     def _with_quadrant(self, pair: Pair, before: Cuts | None, quadrant: Quadrant) -> Cuts:
         """Return the cuts of a grid with those of a quadrant; of a new grid once more each way."""

@@ -85,13 +85,13 @@ def expected_rows(card):
     rows, table = [], card.table(1)
     for row in table:
         if any(other.points for other in table if other.column == row.column):
-            known = not np.isnan(row.rows)
+            known, empty = row.rows > 0, row.rows == 0
             rate = "-" if np.isnan(row.positive_rate) else f"{100 * row.positive_rate:.1f} %"
             rows.append(
                 [
-                    row.bin,
+                    f"{row.bin} (no rows)" if empty else row.bin,
                     points(row.points),
-                    f"{row.rows:,.0f}" if known else "-",
+                    "0" if empty else f"{row.rows:,.0f}" if known else "-",
                     f"{100 * row.share:.1f} %" if known else "-",
                     rate,
                     f"{round(row.evidence, 2) + 0.0:.2f}" if known else "-",

@@ -5,7 +5,7 @@ import pytest
 from random_cards import AGE, BINS, JOB, MEMBER, SINCE, TOWN, random_card
 
 from directrix._printing import printable
-from directrix.models.card_printing import cells_label, column_rows
+from directrix.models.card_printing import CardRow, cells_label, column_rows, row_texts
 from directrix.tables import LevelBins
 
 CARDS = [
@@ -110,3 +110,10 @@ def test_labels_of_disjoint_cells_differ():
     for bins in BINS:
         labels = {cells_label(bins, [a, b]) for b in range(bins.n_cells) for a in range(b)}
         assert len(labels) == bins.n_cells * (bins.n_cells - 1) // 2
+
+
+def test_a_bin_without_rows_says_so():
+    row = CardRow("age", "missing", 0.0, 0.0, float("nan"), 0.0, 9.0, (0,))
+    assert row_texts(row, 0) == ("missing (no rows)", "9", "0", "-", "-", "-")
+    unknown = row._replace(rows=float("nan"), share=float("nan"), evidence=float("nan"))
+    assert row_texts(unknown, 0) == ("missing", "9", "-", "-", "-", "-")

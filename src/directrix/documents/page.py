@@ -39,8 +39,36 @@ img { max-width: 100%; height: auto; display: block; margin: .8rem 0; }
 .bar i { position: absolute; top: 0; bottom: 0; }
 .wide { overflow-x: auto; }
 ul { padding-left: 1.2rem; max-width: 46rem; }
-@media print { body { margin: 0; } h2 { break-after: avoid; } img, table { break-inside: avoid; } }
+table.fields { width: 100%; }
+table.fields td { white-space: normal; vertical-align: top; }
+table.fields td:first-child { width: 11rem; color: #57606a; }
+table.fields td + td { text-align: left; }
+table.texts td, table.texts th { text-align: left; white-space: normal; vertical-align: top; }
+table.texts td:first-child { white-space: nowrap; }
+table.texts td:nth-child(2) { width: 44%; }
+table.signatures { width: 99.5%; margin-top: 1.2rem; table-layout: fixed; }
+table.signatures td { height: 3.1rem; vertical-align: bottom; border: 1px solid #afb8c1; }
+table.signatures th { text-align: left; border: 1px solid #afb8c1; }
+code { font: .9em/1.4 ui-monospace, "DejaVu Sans Mono", Menlo, monospace; overflow-wrap: anywhere; }
+@page { size: A4; margin: 17mm 15mm 18mm;
+  @bottom-right { content: counter(page) " / " counter(pages); font-size: 8pt; color: #57606a; } }
+@media print {
+  body { margin: 0; padding: 0; max-width: none; font-size: 10pt; }
+  h1 { font-size: 18pt; }
+  h2 { font-size: 12.5pt; margin-top: 1.5rem; break-after: avoid; }
+  h2 + p { break-after: avoid; }
+  p, li { orphans: 3; widows: 3; max-width: none; }
+  img, tr, .cards, .kept { break-inside: avoid; }
+  img { max-height: 85mm; width: auto; }
+  thead { display: table-header-group; }
+  .wide { overflow: visible; }
+  .wide svg { width: 56mm; height: auto; }
+}
 """
+#: Rows of a table that is printed on one page.
+_KEPT_ROWS = 15
+#: A line to write on.
+_BLANK = "&nbsp;"
 _POSITIVE, _NEGATIVE = "#d55e00", "#0072b2"
 
 
@@ -67,9 +95,9 @@ class Page:
         """Add a sentence that must not be missed."""
         self._parts.append(f'<p class="alert">{escape(text)}</p>')
 
-    def fragment(self, html: str) -> None:
-        """Add HTML that is complete in itself."""
-        self._parts.append(f'<div class="wide">{html}</div>')
+    def fragment(self, html: str, *, kept: bool = False) -> None:
+        """Add HTML that is complete in itself; ``kept`` on one page if it can be, when printed."""
+        self._parts.append(f'<div class="wide{" kept" if kept else ""}">{html}</div>')
 
     def bullets(self, texts: Sequence[str]) -> None:
         """Add a bullet list."""
@@ -88,14 +116,39 @@ class Page:
         self, header: Sequence[str], rows: Sequence[Sequence[Any]], highlighted: int | None = None
     ) -> None:
         """Add a table; a cell is a text or a `Bar`."""
-        self.fragment(html_table(header, rows, highlighted=highlighted, css=None, cell=_cell))
+        html = html_table(header, rows, highlighted=highlighted, css=None, cell=_cell)
+        self.fragment(html, kept=len(rows) <= _KEPT_ROWS)
+
+    def fields(self, pairs: Sequence[tuple[str, str]]) -> None:
+        """Add names with values; an empty value is left to be written in."""
+        rows = "".join(
+            f"<tr><td>{escape(name)}</td><td>{escape(value) or _BLANK}</td></tr>"
+            for name, value in pairs
+        )
+        self._parts.append(f'<table class="fields"><tbody>{rows}</tbody></table>')
+
+    def texts(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        """Add a table of sentences, which are wrapped."""
+        html = html_table(header, rows, css=None)
+        self._parts.append(html.replace("<table>", '<table class="texts">', 1))
+
+    def signatures(self, roles: Sequence[str]) -> None:
+        """Add a block in which each role signs."""
+        header = ("", "name", "date", "signature")
+        html = html_table(header, [(role, "", "", "") for role in roles], css=None)
+        block = html.replace("<table>", '<table class="signatures">', 1)
+        self._parts.append(f'<div class="kept">{block}</div>')
+
+    def code(self, text: str) -> None:
+        """Add a line of code, such as a checksum."""
+        self._parts.append(f"<p><code>{escape(text)}</code></p>")
 
     def figure(self, figure: Any, description: str) -> None:
         """Add a matplotlib figure as an embedded PNG, and close it."""
         from matplotlib import pyplot as plt
 
         png = BytesIO()
-        figure.savefig(png, format="png", dpi=130, metadata={"Software": None})
+        figure.savefig(png, format="png", dpi=160, metadata={"Software": None})
         plt.close(figure)
         data = base64.b64encode(png.getvalue()).decode()
         width = int(figure.get_figwidth() * 100)

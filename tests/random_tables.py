@@ -1,16 +1,12 @@
 """Bins of random tables by four routes: pandas, polars, Arrow, and SQL in DuckDB.
 
 A binner is fitted on the Arrow table, every second one with cuts, groups and joined missing values
-of its user. The cells of other rows, with values that training did not
-have, must be those of the definition by every route; fits by pandas and polars must find the same
-bins.
-``python -m benchmarks.studies.binner_routes`` prints the number of tables, cells and differences;
-``--tables 50`` tries fewer.
+of its user. The cells of other rows, with values that training did not have, must be those of the
+definition by every route; fits by pandas and polars must find the same bins.
 """
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, NamedTuple
@@ -23,7 +19,6 @@ import pyarrow as pa
 from directrix import Binner
 from directrix.export import cells_to_sql
 
-TABLES = 2000
 #: Names that a careless query, file or label would take for something else.
 NAMES = (
     *("income", 'a "quoted" name', "it's", "x; DROP TABLE t", "select", "a\nb", "  ", "日本語"),
@@ -259,18 +254,3 @@ def compare(n_tables: int) -> Counts:
         for route, cells_of in ROUTES.items():
             differences[route] += int((cells_of(binner, rows) != expected).sum())
     return Counts(n_tables, cells, differences, other_bins)
-
-
-def main() -> None:
-    """Print the counts."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tables", type=int, default=TABLES)
-    counts = compare(parser.parse_args().tables)
-    print(f"{counts.tables} tables, {counts.cells} cells by each route")
-    for route, number in counts.differences.items():
-        print(f"{route}: {number} cells differ from their definition")
-    print(f"fits by pandas and polars with other bins than by Arrow: {counts.other_bins}")
-
-
-if __name__ == "__main__":
-    main()

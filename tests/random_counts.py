@@ -2,13 +2,10 @@
 
 For random tables with random binners, bins are merged and columns dropped in counts and in a second
 pass over the rows. Counts, and the moments made of them, must be equal to the last bit.
-``python -m benchmarks.studies.rebinning`` prints how many of them differ; ``--tables 50`` tries
-fewer.
 """
 
 from __future__ import annotations
 
-import argparse
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +14,6 @@ import pandas as pd
 from directrix import Binner
 from directrix.tables import BinCounts, LevelBins, NumberBins
 
-TABLES = 1000
 #: Values that stand for something else than a quantity.
 SPECIAL = (-999.0, -998.0)
 
@@ -116,16 +112,3 @@ def compare(n_tables: int, seed: int = 0) -> Comparison:
             moments = (coarse.moments(k) != again.moments(k) for k in ("thermometer", "onehot"))
             totals += [1, counts.n_cells, coarse.n_cells, coarse != again, *moments]
     return Comparison(n_tables, *totals.tolist())
-
-
-def main() -> None:
-    """Print the comparison."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tables", type=int, default=TABLES)
-    for name, count in compare(parser.parse_args().tables)._asdict().items():
-        different = "different " * (name in Comparison._fields[4:])
-        print(f"{different + name.replace('_', ' '):<26}{count:>9,}")
-
-
-if __name__ == "__main__":
-    main()

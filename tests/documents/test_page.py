@@ -1,8 +1,6 @@
 import pytest
 
-pytest.importorskip("typer")
-
-from directrix.cli.html_page import Bar, Page
+from directrix.documents.page import Bar, Page
 
 
 def test_text_is_escaped():

@@ -1,0 +1,125 @@
+"""InEverySegment: limits that hold in each segment of the rows, such as each country."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from directrix._typing import AnyArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class InEverySegment:
+    """Limits that are kept in every segment of the rows; for ``limits=`` of a classifier.
+
+    The segment of each row is given to `fit` as ``segment=``. It is not needed to predict: one
+    threshold keeps the limits in all segments, with the confidence that ``guarantee=`` asks for.
+
+    Parameters
+    ----------
+    limits : dict
+        Shares by the names of rates: ``"fpr"`` and ``"alerts"`` from above, ``"recall"`` from
+        below.
+    pool : dict, optional
+        New names of segments. Segments of one new name are one segment: use it where one has too
+        few rows to say anything about it.
+
+    Examples
+    --------
+    >>> from directrix.metrics import InEverySegment
+    >>> InEverySegment({"fpr": 0.05}, pool={"MT": "islands", "CY": "islands"}).label
+    'fpr <= 0.05 in every segment'
+    """
+
+    limits: Mapping[str, float]
+    pool: Mapping[Any, Any] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """The limits in words."""
+        signs = {name: ">=" if name == "recall" else "<=" for name in self.limits}
+        texts = (f"{name} {signs[name]} {value:g}" for name, value in self.limits.items())
+        return f"{', '.join(texts)} in every segment"
+
+
+class Segments(NamedTuple):
+    """The segment of each row: its position among the names."""
+
+    number: IntArray
+    names: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, values: Any, n_rows: int, pool: Mapping[Any, Any] | None = None) -> Segments:
+        """Return the segments of rows, checked; ``pool`` gives new names to some."""
+        given = np.asarray(values)
+        if given.shape != (n_rows,):
+            msg = f"segment must name one for each of {n_rows} rows, not shape {given.shape}"
+            raise ValueError(msg)
+        plain = given.tolist()
+        missing = [k for k, value in enumerate(plain) if _is_missing(value)]
+        if missing:
+            msg = (
+                f"segment is missing in {len(missing)} rows, the first of them row {missing[0]}: "
+                'give these rows a name too, such as "unknown"'
+            )
+            raise ValueError(msg)
+        pool = pool or {}
+        strangers = [name for name in pool if name not in set(plain)]
+        if strangers:
+            msg = f"pool= names the segment {strangers[0]!r}, and no row is in it"
+            raise ValueError(msg)
+        plain = [pool.get(value, value) for value in plain]
+        names = sorted(set(plain), key=lambda name: (type(name).__name__, name))
+        position = {name: number for number, name in enumerate(names)}
+        numbers = np.array([position[value] for value in plain], dtype=np.int64)
+        return cls(numbers, tuple(names))
+
+    def take(self, rows: Any) -> Segments:
+        """Return the segments of some rows; names stay as they are."""
+        return self._replace(number=self.number[rows])
+
+    def set_apart(
+        self, positive: AnyArray, weight: FloatArray, share: int
+    ) -> tuple[IntArray, FloatArray]:
+        """Return fold zero for rows that are set apart, and by what weights are multiplied.
+
+        Of all rows one in ``share`` is set apart, the first of each segment: in random order they
+        are a sample. Within a segment both classes have the same share in it, or rates of all rows
+        would change.
+        """
+        sizes = np.bincount(self.number, minlength=len(self.names))
+        shares = level_shares(sizes, len(self.number) // share) / np.maximum(sizes, 1)
+        fold, factor = np.full(len(self.number), share - 1), np.ones(len(self.number))
+        for number, part in enumerate(shares):
+            for side in (positive, ~positive):
+                inside = np.flatnonzero(side & (self.number == number))
+                n_apart = round(part * len(inside))
+                parts = inside[:n_apart], inside[n_apart:]
+                fold[parts[0]] = 0
+                for rows in parts if n_apart else ():
+                    factor[rows] = weight[inside].sum() / weight[rows].sum()
+        return fold, factor
+
+
+def level_shares(sizes: IntArray, total: int) -> IntArray:
+    """Return how many of each size are taken: a common number, or half of a size that is smaller.
+
+    The common number is the largest with which no more than ``total`` are taken.
+    """
+    halves = sizes // 2
+    levels = np.arange(int(halves.max(initial=0)) + 1)
+    order = np.sort(halves)
+    below = np.searchsorted(order, levels, side="right")
+    sums = np.concatenate([[0], np.cumsum(order)])[below] + levels * (len(order) - below)
+    level = int(levels[np.searchsorted(sums, total, side="right") - 1])
+    taken: IntArray = np.minimum(halves, level)
+    return taken
+
+
+def _is_missing(value: Any) -> bool:
+    """Return whether a value is None, NaN or NaT, of which the last two do not equal themselves."""
+    return value is None or value != value  # noqa: PLR0124

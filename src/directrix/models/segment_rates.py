@@ -1,0 +1,226 @@
+"""SegmentRates: the rates of a classifier in each segment of the rows, and what chance explains."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from directrix._printing import html_table, text_table
+from directrix.models.operating_point import effective_rows, wilson
+
+if TYPE_CHECKING:
+    from directrix._typing import AnyArray, FloatArray
+    from directrix.metrics.segments import Segments
+
+#: Rates of a segment, by the names that users give them.
+RATES = ("alerts", "recall", "fpr", "precision")
+_DRAWS = 2000
+
+
+class Share(NamedTuple):
+    """A rate with its 95 % interval, and the effective number of rows that it is a share of."""
+
+    value: float
+    low: float
+    high: float
+    rows: float
+
+    @classmethod
+    def of(cls, flagged: FloatArray, weight: FloatArray) -> Share:
+        """Return the share of rows that are flagged; NaN without rows."""
+        n_rows = effective_rows(weight)
+        if not n_rows:
+            return cls(float("nan"), 0.0, 1.0, 0.0)
+        value = min(float(weight @ flagged) / float(weight.sum()), 1.0)
+        return cls(value, *wilson(value, n_rows), n_rows)
+
+    def __str__(self) -> str:
+        return (
+            "" if np.isnan(self.value) else f"{self.value:.3f} ({self.low:.3f} to {self.high:.3f})"
+        )
+
+
+class SegmentRate(NamedTuple):
+    """What a classifier does in one segment.
+
+    Parameters
+    ----------
+    name : object
+        The segment.
+    rows, positives : float
+        Weight of its rows, and of the positives among them.
+    alerts, recall, fpr, precision : Share
+        Share of its rows that are predicted positive, of its positives, of its negatives, and share
+        of positives among those that are predicted positive.
+    """
+
+    name: Any
+    rows: float
+    positives: float
+    alerts: Share
+    recall: Share
+    fpr: Share
+    precision: Share
+
+
+class SegmentGap(NamedTuple):
+    """How far apart the segments are in one rate, and how far chance alone would put them.
+
+    Parameters
+    ----------
+    rate : str
+    value : float
+        Largest rate of a segment less the smallest.
+    lowest, highest : object
+        These two segments.
+    by_chance, at_most_by_chance : float
+        Mean and 95 % quantile of the same difference if all segments had the same rate.
+    """
+
+    rate: str
+    value: float
+    lowest: Any
+    highest: Any
+    by_chance: float
+    at_most_by_chance: float
+
+    @property
+    def is_real(self) -> bool:
+        """Whether the gap is wider than chance alone makes it in 95 % of samples."""
+        return self.value > self.at_most_by_chance
+
+    def __str__(self) -> str:
+        verdict = "more than chance" if self.is_real else "no clear difference"
+        return (
+            f"{self.rate}: {self.lowest} and {self.highest} are {self.value:.3f} apart; chance "
+            f"alone makes {self.by_chance:.3f}, and up to {self.at_most_by_chance:.3f}: {verdict}"
+        )
+
+
+class SegmentRates(tuple[SegmentRate, ...]):
+    """Rates by segment, one entry for each; for ``print``, notebooks and data frames."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(
+        cls, positive: AnyArray, flagged: AnyArray, weight: FloatArray, segments: Segments
+    ) -> SegmentRates:
+        """Return the rates of rows of which some are flagged; segments without rows are left out.
+
+        Parameters
+        ----------
+        positive, flagged : arrays of shape (n,)
+        weight : array of shape (n,)
+        segments : Segments
+        """
+        order = np.argsort(segments.number, kind="stable")
+        ends = np.searchsorted(segments.number[order], np.arange(len(segments.names) + 1))
+        found = []
+        for name, first, last in zip(segments.names, ends[:-1], ends[1:], strict=True):
+            rows = order[first:last]
+            if not weight[rows].sum() > 0:
+                continue
+            truth, above, mass = positive[rows], flagged[rows].astype(np.float64), weight[rows]
+            shares = [(above, mass)]
+            shares += [(above[side], mass[side]) for side in (truth, ~truth)]
+            shares += [(truth[above > 0].astype(np.float64), mass[above > 0])]
+            sizes = float(mass.sum()), float(mass[truth].sum())
+            found.append(SegmentRate(name, *sizes, *(Share.of(*each) for each in shares)))
+        return cls(found)
+
+    def __getitem__(self, name: Any) -> Any:
+        """Return an entry by its position, or the segment of this name."""
+        if isinstance(name, int | slice) and name not in [each.name for each in self]:
+            return super().__getitem__(name)
+        found = [each for each in self if each.name == name]
+        if not found:
+            msg = f"there is no segment {name!r}: there are {', '.join(repr(e.name) for e in self)}"
+            raise KeyError(msg)
+        return found[0]
+
+    def gap(self, rate: str = "fpr") -> SegmentGap:
+        """Return the gap between the segments in a rate, beside the one that chance makes.
+
+        Chance draws every segment from the rate of all rows together, with its own number of rows.
+
+        Parameters
+        ----------
+        rate : "alerts", "recall", "fpr" or "precision"
+
+        Returns
+        -------
+        SegmentGap
+        """
+        if rate not in RATES:
+            msg = f"rate must be one of {', '.join(RATES)}, not {rate!r}"
+            raise ValueError(msg)
+        named = [(each.name, getattr(each, rate)) for each in self]
+        known = [(name, share) for name, share in named if share.rows > 0]
+        if len(known) < 2:
+            return SegmentGap(rate, 0.0, None, None, 0.0, 0.0)
+        values = np.array([share.value for _, share in known])
+        sizes = np.array([share.rows for _, share in known])
+        counts = np.maximum(np.rint(sizes), 1.0).astype(np.int64)
+        pooled = float(values @ sizes / sizes.sum())
+        drawn = np.random.default_rng(0).binomial(counts, pooled, (_DRAWS, len(counts))) / counts
+        ranges = np.ptp(drawn, axis=1)
+        least, most = int(values.argmin()), int(values.argmax())
+        ends = known[least][0], known[most][0]
+        chance = float(ranges.mean()), float(np.quantile(ranges, 0.95))
+        return SegmentGap(rate, float(np.ptp(values)), *ends, *chance)
+
+    @property
+    def impact_ratio(self) -> float:
+        """The adverse impact ratio: least share of rows that are not flagged over the largest.
+
+        Not to be flagged is the favourable outcome here. Below 0.8 is where the "four fifths rule"
+        asks questions; it says nothing of chance, which `gap` does.
+        """
+        spared = [1.0 - each.alerts.value for each in self]
+        return min(spared) / max(spared) if spared and max(spared) > 0 else float("nan")
+
+    _HEADER = ("segment", "rows", "positives", *RATES)
+
+    def _texts(self) -> list[tuple[str, ...]]:
+        return [
+            (
+                str(each.name),
+                f"{each.rows:,.10g}",
+                f"{each.positives:,.10g}",
+                *(str(getattr(each, rate)) for rate in RATES),
+            )
+            for each in self
+        ]
+
+    @property
+    def notes(self) -> list[str]:
+        """The gaps in recall and false-positive rate, and the adverse impact ratio; a line each."""
+        if len(self) < 2:
+            return []
+        ratio = f"adverse impact ratio (least share not flagged / largest): {self.impact_ratio:.3f}"
+        return [*(str(self.gap(rate)) for rate in ("fpr", "recall")), ratio]
+
+    def __str__(self) -> str:
+        return "\n".join([*text_table([self._HEADER, *self._texts()]), *self.notes])
+
+    def to_html(self) -> str:
+        """Return the table as HTML, with the numbers of ``str``."""
+        return html_table(self._HEADER, self._texts(), "; ".join(self.notes))
+
+    _repr_html_ = to_html
+
+    def to_frame(self) -> Any:
+        """Return the table as a pandas data frame, with columns for the ends of intervals."""
+        import pandas as pd
+
+        columns: dict[str, list[Any]] = {
+            name: [getattr(each, field) for each in self]
+            for name, field in (("segment", "name"), ("rows", "rows"), ("positives", "positives"))
+        }
+        for rate in RATES:
+            for part in ("value", "low", "high"):
+                name = rate if part == "value" else f"{rate}_{part}"
+                columns[name] = [getattr(getattr(each, rate), part) for each in self]
+        return pd.DataFrame(columns)
