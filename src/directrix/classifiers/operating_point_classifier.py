@@ -384,11 +384,12 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
             numbers = held_out.center, held_out.scale, *map(float, held_out.variance)
             facts["held_out"] = [held_out.rows, *numbers]
         cv = self.cv if isinstance(self.cv, int | np.integer) else 5
+        columns = getattr(self, "feature_names_in_", None) if self.estimator_ is None else None
         return ModelState(
             params=model_params(self) | {"estimator": None, "cv": int(cv)},
             classes=self.classes_,
             n_features=1,
-            feature_names=None,
+            feature_names=None if columns is None else tuple(map(str, columns)),
             arrays=arrays,
             facts=facts,
             calibrations=self.calibrations_,

@@ -11,6 +11,7 @@ from directrix.cli.commands.fit import fit
 from directrix.cli.commands.models import evaluate, export, predict
 from directrix.cli.commands.reports import plot, report
 from directrix.cli.commands.summaries import merge, show, sql, subtract, summarize
+from directrix.cli.commands.threshold import threshold
 from directrix.cli.commands.watch import collect, watch
 from directrix.cli.reply import render_reply
 
@@ -47,7 +48,7 @@ def _main(
 
 app.callback()(_main)
 for _command in (
-    *(summarize, merge, subtract, show, fit, evaluate, predict),
+    *(summarize, merge, subtract, show, fit, threshold, evaluate, predict),
     *(plot, export, report, edit, sql, collect, watch),
 ):
     app.command(_command.__name__)(render_reply(_command))

@@ -122,6 +122,10 @@ class RowFiles:
         columns = None if chosen is None else tuple(chosen)
         return cls(paths, target, columns, weight, positive, libsvm, n_features, spark)
 
+    def of_columns(self, *names: str) -> RowFiles:
+        """Return the files with these features only."""
+        return replace(self, features=names)
+
     def for_model(self, model: Any) -> RowFiles:
         """Return files from which the features of a model are read, in the model's order."""
         if self.libsvm:
@@ -297,6 +301,17 @@ def _feature_matrix(rows: Any) -> Any:
     if isinstance(rows, SparseRows):
         return rows.matrix if rows.columns is None else rows.matrix[:, rows.columns]
     return rows.block(0, rows.shape[0])
+
+
+def labels_to_fit(files: RowFiles, y: AnyArray) -> tuple[AnyArray, Any]:
+    """Return the labels to fit a model to, and the positive one if it was named and is of two.
+
+    The model then keeps both labels, so that other commands know them in other rows.
+    """
+    labels = files.labels(y)
+    if files.positive is None or files.libsvm or len(np.unique(y)) != 2:
+        return labels, None
+    return y, matching_label(files.positive, np.unique(y))
 
 
 def equals_label(y: AnyArray, text: str) -> AnyArray:

@@ -202,15 +202,13 @@ def _fit_rows(model: Any, files: RowFiles) -> tuple[Any, str]:
     import numpy as np
 
     from directrix.classifiers import DirectClassifier, ScorecardClassifier
-    from directrix.cli.rows import matching_label, read_rows
+    from directrix.cli.rows import labels_to_fit, read_rows
 
     raw = isinstance(model, ScorecardClassifier) and not files.libsvm
     rows = read_rows(files, raw=raw)
-    y = files.labels(rows.y)
-    if files.positive is not None and not files.libsvm and len(np.unique(rows.y)) == 2:
-        # The model keeps the labels, so that other commands know them in other rows.
-        y = rows.y
-        model.set_params(positive=matching_label(files.positive, np.unique(y)))
+    y, label = labels_to_fit(files, rows.y)
+    if label is not None:
+        model.set_params(positive=label)
     classes = np.unique(y).tolist()
     if len(classes) < 2 or not isinstance(model, DirectClassifier | ScorecardClassifier):
         _require_two_classes(classes)

@@ -1,0 +1,90 @@
+"""The command ``threshold``: a threshold of the scores of any model, as a model file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from directrix.cli import options as opt
+from directrix.cli.options import parse_metric, require, require_output
+from directrix.cli.reply import Reply
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def threshold(
+    *,
+    rows: opt.Rows,
+    score: Annotated[
+        str, typer.Option("--score", "-s", help="Column with the scores; higher means positive.")
+    ],
+    target: opt.Target = None,
+    metric: opt.MetricText = None,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Limit that new rows keep: fpr=0.01, alerts=0.02, recall=0.9 or precision=0.6; "
+            "may be repeated."
+        ),
+    ] = None,
+    guarantee: Annotated[
+        float | None,
+        typer.Option(help="Confidence with which new rows keep the limits, such as 0.95."),
+    ] = None,
+    weight: opt.Weight = None,
+    positive: opt.Positive = None,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", help="Model file to write, for other commands."),
+    ] = None,
+    force: opt.Force = False,
+    as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
+) -> Reply:
+    """Set the best threshold of the scores of any model, and say what to expect of new rows.
+
+    The rows must not be those that the model was fitted to.
+    """
+    import numpy as np
+
+    from directrix.classifiers import OperatingPointClassifier
+    from directrix.cli.formatting import describe_model, model_json
+    from directrix.cli.rows import RowFiles, labels_to_fit, read_rows
+    from directrix.export import save
+
+    require_output(output, rows, force=force)
+    limits = _parse_limits(limit)
+    require(limits is None or guarantee is not None, "a limit needs a confidence", "--guarantee")
+    asked = None if metric is None else parse_metric(metric)
+    given = RowFiles.of(rows, target, None, None, weight, positive)
+    require(not given.libsvm, "scores are read from files with named columns", "ROWS")
+    files = given.of_columns(score)
+    read = read_rows(files)
+    y, label = labels_to_fit(files, read.y)
+    model = OperatingPointClassifier(
+        None, asked, positive=label, limits=limits, guarantee=guarantee
+    ).fit(read.X, y, sample_weight=read.weight)
+    model.n_features_in_ = 1
+    model.feature_names_in_ = np.array([score], dtype=object)  # for the model file
+    lines = [f"from {len(y):,} rows with scores", describe_model(model)]
+    verdict = model.report_.verdict
+    if verdict:
+        lines.insert(0, verdict)
+    if output is not None:
+        save(model, output)
+        lines += ["", f"wrote {output}"]
+    return Reply("\n".join(lines), {"output": output, **model_json(model)})
+
+
+def _parse_limits(given: Sequence[str] | None) -> dict[str, float] | None:
+    """Return limits that are written as rate=share; None without any."""
+    limits: dict[str, Any] = {}
+    for text in given or ():
+        rate, _, share = text.partition("=")
+        try:
+            limits[rate.strip()] = float(share)
+        except ValueError:
+            msg = f"{text!r} is not a limit such as fpr=0.01"
+            raise typer.BadParameter(msg, param_hint="--limit") from None
+    return limits or None
