@@ -141,7 +141,7 @@ class EditRows:
         ends = np.arange(0, n * n_blocks + 1, n_blocks)
         entries = np.ones(n * n_blocks), self.of_rows.T.ravel(), ends
         X = sparse.csr_array(entries, shape=(n, self.atoms.count))
-        made = []
+        made: list[Curvature] = []
         for part, first in zip(self.curve, self.first, strict=True):
             q = part.astype(np.float64) * self.rows.weight
             gram = (X.T @ X.multiply(q[:, None]).tocsr()).toarray() / _BYTE

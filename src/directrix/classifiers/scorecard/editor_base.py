@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from directrix.classifiers.scorecard.training_table import TrainingTable
+from directrix.classifiers.threshold_classifier import SEGMENT
 from directrix.designs.editing import (
     Arrangement,
     EditedCard,
@@ -34,6 +35,7 @@ from directrix.fitting.training_rows import (
     class_folds,
     group_folds,
 )
+from directrix.metrics.segments import InEverySegment
 from directrix.metrics.table import TABLE, resolve, written
 from directrix.models.card import IntegerPoints, PointsToDoubleOdds, scale_of
 from directrix.models.card_printing import cells_label
@@ -331,7 +333,8 @@ def _refuse(classifier: Any) -> None:
     given = {
         "guarantee=": classifier.guarantee is not None,
         "class_weight=": classifier.class_weight is not None,
-        "costs or days of single rows": bool(classifier._names_in_fit),  # noqa: SLF001 - its base
+        "costs or days of single rows": bool({*classifier._names_in_fit} - {SEGMENT}),  # noqa: SLF001
+        "limits in every segment": isinstance(classifier.limits, InEverySegment),
     }
     for what, is_given in given.items():
         if is_given:
