@@ -84,7 +84,10 @@ function showOperatingPoint() {
   const cost = (costs[0] * fp + costs[1] * fn) / total;
   const square = (costs[0] ** 2 * fp + costs[1] ** 2 * fn) / total;
   const reach = Z * Math.sqrt(Math.max(square - cost * cost, 0) / total);
-  const perDay = value => count(Math.round(daily * value * 10) / 10);
+  const perDay = value => {
+    const number = daily * value;
+    return count(number >= 1000 ? Math.round(number) : Math.round(10 * number) / 10);
+  };
   const figure = (value, caption, interval) =>
     h("div", { class: "figure" }, h("span", {}, caption), h("b", {}, value), h("span", {}, interval));
   const ci = (value, n) => `95 %: ${between(wilson(value, n), percent)}`;
