@@ -3,9 +3,9 @@
 ``python -m benchmarks.studies.cards.edit_page`` writes the page of a card of each of five tables,
 opens it in Chromium, and makes random edits in both. After each it compares all points, base
 points and cutoff, the metric, its expected value with its interval, and the gap to the card before.
-A sixth table, of 25 columns and 20,000 held-out rows, shows how large the file is and how long an
-edit takes in the browser until the page is laid out again: CPU time of the thread of the page,
-which other work on the machine does not change much, and what a clock shows.
+A sixth table, of 25 columns and 300 cells, shows how large the file is and how long an edit takes
+in the browser until the page is laid out again: CPU time of the thread of the page, and what a
+clock shows.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ CARDS: dict[str, tuple[str, str | None]] = {
     "telco_churn": ("f1", None),
     "give_me_some_credit": ("recall@fpr=0.05", "pdo"),
 }
-#: A table with as many columns and rows as a page should bear.
+#: A table with as many columns and cells as a page should bear.
 LARGE = "census_income"
 COLUMNS = 25
 #: A fifth is the lockbox, which is not in the page.

@@ -58,7 +58,7 @@ function say(text, bad = false) {
 
 // ── The operating point ──────────────────────────────────────────────────────────────────────────
 
-function numberIn(id, otherwise) {
+function readNumber(id, otherwise) {
   const value = $(id).valueAsNumber;
   return Number.isFinite(value) && value >= 0 ? value : otherwise;
 }
@@ -77,7 +77,7 @@ function confusion(at) {
 
 function showOperatingPoint() {
   const at = atCutoff(), { tp, fp, fn, tn } = confusion(at), total = tp + fp + fn + tn;
-  const daily = numberIn("daily", 1000), costs = [numberIn("cost-fp", 0), numberIn("cost-fn", 0)];
+  const daily = readNumber("daily", 1000), costs = [readNumber("cost-fp", 0), readNumber("cost-fn", 0)];
   const flagged = tp + fp;
   const recall = tp / (tp + fn), fpr = fp / (fp + tn), share = flagged / total;
   const precision = flagged > 0 ? tp / flagged : 1;
@@ -172,7 +172,7 @@ function moveCutoff(value) {
 // ── The card ─────────────────────────────────────────────────────────────────────────────────────
 
 function hideBelow() {
-  return $("hide").checked ? numberIn("hide-below", 10) : 0;
+  return $("hide").checked ? readNumber("hide-below", 10) : 0;
 }
 
 const views = []; // for each column: its element, what it was made for, and what brings it up to date
