@@ -62,8 +62,10 @@ from directrix.exceptions.columns import (
     NotNumericError,
     OwnBinsError,
     PandasIndexWarning,
+    TypedCardError,
     UnusableColumnsError,
 )
+from directrix.exceptions.edits import EditError, LockboxReadWarning, NearestCutsWarning
 from directrix.exceptions.files import (
     BinnerFileError,
     ModelFileError,
@@ -96,6 +98,32 @@ ERRORS = [
         OwnBinsError("age", "cuts", [5, 3], "cuts must be in increasing order"),
         {"column": "age", "parameter": "cuts", "given": [5, 3]},
         "cuts of column 'age': cuts must be in increasing order; given: [5, 3]",
+    ),
+    (
+        TypedCardError("age", "<= 5", "its points must be a finite number, not nan"),
+        {"column": "age", "bin": "<= 5"},
+        "points of column 'age', '<= 5': its points must be a finite number, not nan",
+    ),
+    (
+        EditError("there is no such line", {"edit": "merge", "column": "age", "from": 1, "to": 9}),
+        {"problem": "there is no such line"},
+        "merge(column='age', from=1, to=9): there is no such line",
+    ),
+    (
+        NearestCutsWarning("age", (25.0,), (24.5,)),
+        {"column": "age", "asked": (25.0,), "used": (24.5,)},
+        (
+            "column 'age' is cut at [24.5], the nearest cuts to [25.0] that are known without "
+            "rows; edit a card with its rows, ScorecardClassifier().edit(X, y), to cut it anywhere"
+        ),
+    ),
+    (
+        LockboxReadWarning(3),
+        {"read_after": 3},
+        (
+            "the lockbox was read before, with 3 edits: if its number led to other edits, it "
+            "promises too much now. Keep the first card, or evaluate on new rows"
+        ),
     ),
     (
         CostColumnError("amount", ["a"]),
@@ -400,6 +428,8 @@ BASES = {
     CardSizeError: ValueError,
     BinNotFoundError: ValueError,
     OwnBinsError: ValueError,
+    TypedCardError: ValueError,
+    EditError: ValueError,
     NotNumericError: TypeError,
     MissingValuesError: ValueError,
     InfiniteValuesError: ValueError,

@@ -155,6 +155,11 @@ class ThresholdClassifier(LinearClassifier):
         columns = () if budget is None else budget.columns
         return tuple(dict.fromkeys([*names, *columns, SEGMENT]))
 
+    @property
+    def takes_costs_or_days(self) -> bool:
+        """Whether a fit takes costs of single rows, or days of a budget."""
+        return bool({*self._names_in_fit} - {SEGMENT})
+
     def _cost_columns(self, metric: Any) -> tuple[str, ...]:
         """Return the columns that the costs of a metric are."""
         if isinstance(metric, OperatingPoint):

@@ -236,8 +236,7 @@ class Card:
         --------
         >>> from directrix.classifiers import Card
         >>> age = {"<= 25": 20, "25 to 40": 10, "> 40": 0}
-        >>> typed = {"age": age, "home": {"rent": 15, "own": 0}}
-        >>> print(Card.from_points(typed, base=5, cutoff=22.5))
+        >>> print(Card.from_points({"age": age}, base=5, cutoff=22.5))
         base points 5; predicted positive above a cutoff of 22.5 points in all
         <BLANKLINE>
         age: points from 0 to 20
@@ -245,11 +244,6 @@ class Card:
               20     -      -         -    -  <= 25
               10     -      -         -    -  25 to 40
                0     -      -         -    -  > 40; missing
-        <BLANKLINE>
-        home: points from 0 to 15
-          points  rows  share  positive  WoE  bin
-               0     -      -         -    -  own; other; missing
-              15     -      -         -    -  rent
         """
         typed = [typed_bins(name, given) for name, given in points.items()]
         bins, columns = tuple(each for each, _ in typed), tuple(values for _, values in typed)

@@ -9,6 +9,7 @@ import pytest
 
 from directrix import ScorecardClassifier
 from directrix.classifiers.scorecard.edit_log import EditLog
+from directrix.classifiers.scorecard.editor_base import filled_cells
 from directrix.designs.editing import best_index, finite_threshold
 from directrix.exceptions import (
     BinNotFoundError,
@@ -18,6 +19,7 @@ from directrix.exceptions import (
     NearestCutsWarning,
 )
 from directrix.metrics.base import Curve
+from directrix.tables import NumberBins
 
 SCALES = (None, "integer", "pdo")
 #: Editors are shared by tests, which read their lockboxes again.
@@ -435,6 +437,11 @@ def test_parameters_that_an_editor_has_no_use_for_are_refused():
             ScorecardClassifier().edit(X[:80], y[:80], lockbox=lockbox)
     with pytest.raises(EditError, match="both classes"):
         ScorecardClassifier().edit(X, y, lockbox=y)
+
+
+def test_bins_without_rows_belong_to_the_bin_before_them():
+    bins = NumberBins("x", "number", (1.0, 2.0, 3.0), (0.0, 1.5, 2.5, 4.0))
+    assert filled_cells(bins, np.array([-1, -1, 5, -1, 6])).tolist() == [-1, 5, 5, 5, 6]
 
 
 def test_a_log_is_a_tuple_of_dicts():

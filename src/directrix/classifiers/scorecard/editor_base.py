@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from directrix.classifiers.scorecard.training_table import TrainingTable
-from directrix.classifiers.threshold_classifier import SEGMENT
 from directrix.designs.editing import (
     Arrangement,
     EditedCard,
@@ -333,7 +332,7 @@ def _refuse(classifier: Any) -> None:
     given = {
         "guarantee=": classifier.guarantee is not None,
         "class_weight=": classifier.class_weight is not None,
-        "costs or days of single rows": bool({*classifier._names_in_fit} - {SEGMENT}),  # noqa: SLF001
+        "costs or days of single rows": classifier.takes_costs_or_days,
         "limits in every segment": isinstance(classifier.limits, InEverySegment),
     }
     for what, is_given in given.items():

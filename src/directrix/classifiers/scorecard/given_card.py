@@ -60,7 +60,12 @@ def typed_card_on_rows(
     line = np.array([1.0, -cutoff])
     fitted = finalize_on_rows(metric, rows, line, scores, assessment)
     made, fitted = finished(card, fitted)
-    made = replace(made, counts=counts)
+    bins = tuple(
+        replace(each, weights=tuple(part.sum(axis=0).tolist()))
+        for each, part in zip(card.bins, counts, strict=True)
+    )
+    classifier._set_binner(Binner.of_bins(bins))  # noqa: SLF001 - likewise
+    made = replace(made, bins=bins, counts=counts)
     why = f"its points and its cutoff of {card.cutoff:g} were given"
     report = DirectReport(metric, _ROWS, (), "existing card", why, assessment.estimate, None)
     classifier._set_models([Fitted(fitted, report, made)])  # noqa: SLF001 - likewise
