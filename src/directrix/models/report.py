@@ -111,9 +111,13 @@ def half_width(values: FloatArray) -> float:
     folds = len(values)
     if folds < 2:
         return float("nan")
-    quantile = float(stats.t.ppf((1.0 + _LEVEL) / 2.0, folds - 1))
     factor = float(np.sqrt(1.0 / folds + 1.0 / (folds - 1)))
-    return quantile * float(values.std(ddof=1)) * factor
+    return t_quantile(folds) * float(values.std(ddof=1)) * factor
+
+
+def t_quantile(folds: int) -> float:
+    """Return the quantile of a 95 % interval of a mean over folds."""
+    return float(stats.t.ppf((1.0 + _LEVEL) / 2.0, folds - 1))
 
 
 class CardSize(NamedTuple):

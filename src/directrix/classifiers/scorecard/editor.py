@@ -41,9 +41,11 @@ from directrix.exceptions import (
     NearestCutsWarning,
     find_stacklevel,
 )
+from directrix.files.atomic import atomic_file
 from directrix.fitting.finalize import finalize_on_rows
 from directrix.fitting.fit_rows import Fitted
 from directrix.models.card_printing import cells_label
+from directrix.models.page import card_page, framed
 from directrix.models.report import DirectReport, Estimate
 from directrix.tables.bins import number_of
 
@@ -439,6 +441,44 @@ class CardEditor:
             rows = {"cells": box.cells, "positive": box.positive, "weight": box.weight}
             state["lockbox"] = {**rows, "read": box.read_after}
         write_state(path, state)
+
+    def to_html(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        title: str = "Scorecard",
+        hide_below: int | None = None,
+    ) -> str:
+        """Return a page on which the card is edited in a browser, and write it to a file.
+
+        The page has its data inside and loads nothing: people can move the cutoff, merge bins, move
+        cuts, fix directions and points, see what each edit costs, and save the edits as a file that
+        `apply` takes. It holds the bins and the labels of all held-out rows, but none of their
+        values, and nothing of the lockbox: give it to people who may see these.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            Where to write it.
+        title : str
+            Title of the page.
+        hide_below : int, optional
+            The page does not show counts of fewer rows than this. It still holds the rows.
+
+        Raises
+        ------
+        EditError
+            If the page does not have the metric, such as a precision of the top k rows.
+        """
+        page = card_page(self.state(), title, hide_below)
+        if path is not None:
+            with atomic_file(path) as file:
+                file.write(page.encode())
+        return page
+
+    def _repr_html_(self) -> str:
+        """Return the page in a frame, for notebooks."""
+        return framed(self.to_html())
 
     def _block(self, column: Any) -> Block:
         blocks = self._base.blocks

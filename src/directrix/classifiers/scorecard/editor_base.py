@@ -34,6 +34,7 @@ from directrix.fitting.training_rows import (
     class_folds,
     group_folds,
 )
+from directrix.metrics.segments import InEverySegment
 from directrix.metrics.table import TABLE, resolve, written
 from directrix.models.card import IntegerPoints, PointsToDoubleOdds, scale_of
 from directrix.models.card_printing import cells_label
@@ -332,6 +333,7 @@ def _refuse(classifier: Any) -> None:
         "guarantee=": classifier.guarantee is not None,
         "class_weight=": classifier.class_weight is not None,
         "costs or days of single rows": classifier.takes_costs_or_days,
+        "limits in every segment": isinstance(classifier.limits, InEverySegment),
     }
     for what, is_given in given.items():
         if is_given:
