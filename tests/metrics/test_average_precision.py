@@ -5,7 +5,8 @@ from sklearn.metrics import average_precision_score
 from directrix.metrics import AveragePrecision
 from directrix.metrics.base import Curve, CurveStack
 from directrix.metrics.table import resolve
-from directrix.models.operating_point import EffectiveCounts, on_logit_scale, ranking_variance
+from directrix.models.operating_point import EffectiveCounts, ranking_variance
+from directrix.models.shares import on_logit_scale
 
 
 def rows(n, seed, *, ties=False, share=0.2):

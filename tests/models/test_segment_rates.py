@@ -3,8 +3,8 @@ import pytest
 from few_cases import examples
 
 from directrix.metrics.segments import Segments
-from directrix.models.operating_point import wilson
 from directrix.models.segment_rates import SegmentRates, Share
+from directrix.models.shares import wilson
 
 POSITIVE = np.array([1, 1, 0, 0, 0, 1, 0, 0], dtype=bool)
 FLAGGED = np.array([1, 0, 1, 0, 0, 0, 0, 0], dtype=bool)

@@ -18,14 +18,9 @@ from directrix.frontier.pencil import require_rows_of_both
 from directrix.metrics import AUC, FBeta
 from directrix.metrics.base import Curve, Metric, checked
 from directrix.metrics.table import resolve
-from directrix.models.operating_point import (
-    EffectiveCounts,
-    OnRows,
-    effective_rows,
-    interval_method,
-    wilson,
-)
+from directrix.models.operating_point import EffectiveCounts, OnRows, interval_method
 from directrix.models.report import Estimate, constant_text
+from directrix.models.shares import effective_rows, wilson
 from directrix.moments import Moments, ScoreHistogram
 from directrix.moments.projection import project
 from directrix.rows import labels

@@ -36,13 +36,12 @@ from directrix.models.operating_point import (
     EffectiveCounts,
     Intervals,
     OnRows,
-    on_logit_scale,
     ranking_variance,
     rates_of,
     square_and_add,
-    wilson,
 )
 from directrix.models.report import Estimate, Gap
+from directrix.models.shares import on_logit_scale, wilson
 from directrix.tables.coding.prior import CellKinds, cell_weights
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ import numpy as np
 
 from directrix.fitting.choice import HeldOutArea, Trials
 from directrix.frontier.compare import FoldDesigns, design_without
-from directrix.models.operating_point import effective_rows
+from directrix.models.shares import effective_rows
 from directrix.tables.coding.card_coding import CardCoding, column_codings
 from directrix.tables.coding.coded_rows import CodedRows, Coding
 from directrix.tables.coding.crosses import CrossGrid, CrossSearch, cross_cells

@@ -27,15 +27,14 @@ from directrix.models.operating_point import (
     EffectiveCounts,
     Intervals,
     Rates,
-    effective_rows,
     intervals_of,
-    on_logit_scale,
     precision_interval,
     ranking_variance,
     rates_of,
     slope_on_area,
 )
 from directrix.models.report import Estimate
+from directrix.models.shares import effective_rows, on_logit_scale
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

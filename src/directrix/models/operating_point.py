@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import expit, log_expit, logit, ndtri
+from scipy.special import expit, log_expit, logit
 
 from directrix._normal import cdf, z_value
 from directrix._printing import html_table, text_table
 from directrix.metrics import AUC, FromRates
 from directrix.metrics.base import precision_of
+from directrix.models.shares import LEVEL, on_logit_scale, wilson
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from directrix._typing import AnyArray, FloatArray, IntArray
+    from directrix._typing import AnyArray, FloatArray
     from directrix.metrics.base import Curve, Metric
     from directrix.metrics.budget import KeptBudget
     from directrix.models.money import Money
@@ -159,7 +160,6 @@ def calibration_from_moments(
 # ── Confidence intervals of rates and metrics from effective sample sizes ─────────────────────────
 
 
-_LEVEL = 0.95
 _DRAWS = 2000
 
 
@@ -243,7 +243,7 @@ def intervals_of(
     rates: Rates,
     curve: Curve,
     sizes: EffectiveCounts,
-    level: float = _LEVEL,
+    level: float = LEVEL,
     *,
     along_curve: bool = True,
 ) -> Intervals:
@@ -276,7 +276,7 @@ def intervals_of(
 
 
 def square_and_add(
-    metric: Metric, rates: Rates, curve: Curve, sizes: EffectiveCounts, level: float = _LEVEL
+    metric: Metric, rates: Rates, curve: Curve, sizes: EffectiveCounts, level: float = LEVEL
 ) -> tuple[float, float]:
     r"""Return the interval of a metric in closed form, from Wilson's intervals of the rates.
 
@@ -307,7 +307,7 @@ def square_and_add(
 
 
 def precision_interval(
-    metric: Metric, rates: Rates, curve: Curve, sizes: EffectiveCounts, level: float = _LEVEL
+    metric: Metric, rates: Rates, curve: Curve, sizes: EffectiveCounts, level: float = LEVEL
 ) -> tuple[float, float]:
     """Return the interval of the precision if the threshold itself is uncertain.
 
@@ -391,50 +391,6 @@ def _covariance(
 def interval_method(metric: Metric) -> str:
     """Return the method of the interval of a metric in words."""
     return getattr(metric, "variance_method", "posterior draws")
-
-
-def on_logit_scale(value: float, variance: float, level: float = _LEVEL) -> tuple[float, float]:
-    """Return a normal interval of a share on the scale of its log-odds, which stays in (0, 1)."""
-    inside = float(np.clip(value, 1e-9, 1.0 - 1e-9))
-    deviation = float(np.sqrt(variance))
-    # Near 0 and 1 use the slope of the log-odds one standard deviation further in.
-    at = float(np.clip(inside, min(deviation, 0.5), 1.0 - min(deviation, 0.5)))
-    reach = float(ndtri(0.5 + level / 2.0)) * deviation / (at * (1.0 - at))
-    ends = expit(logit(at) + reach * np.array([-1.0, 1.0]))
-    return float(min(ends[0], value)), float(max(ends[1], value))
-
-
-def wilson(share: float, n: float, level: float = _LEVEL) -> tuple[float, float]:
-    r"""Return Wilson's interval of a share of n rows.
-
-    .. math:: \frac{p + z^2/2n \pm z \sqrt{p (1 - p) / n + z^2 / 4 n^2}}{1 + z^2 / n}
-
-    SciPy's function takes integer counts; effective sample sizes are not integers.
-    """
-    if n <= 0:
-        return 0.0, 1.0
-    z = float(ndtri(0.5 + level / 2.0))
-    middle = share + z * z / (2.0 * n)
-    reach = z * np.sqrt(share * (1.0 - share) / n + z * z / (4.0 * n * n))
-    below = 1.0 + z * z / n
-    low, high = max((middle - reach) / below, 0.0), min((middle + reach) / below, 1.0)
-    return float(min(low, share)), float(max(high, share))  # rounding at 0 and 1
-
-
-def effective_rows(
-    weight: FloatArray, group: IntArray | None = None, copies: IntArray | None = None
-) -> float:
-    r"""Return the effective sample size, :math:`(\sum\omega)^2 / \sum\omega^2`.
-
-    Rows of one group count as one row with all their weight, because they may all be alike. A row
-    that stands for k copies counts as k rows, each with a k-th of its weight.
-    """
-    if group is not None:
-        member = np.unique(group, return_inverse=True)[1]
-        weight = np.bincount(member, weight).astype(np.float64)
-    total = float(weight.sum())
-    squares = weight**2 if copies is None or group is not None else weight**2 / copies
-    return total**2 / float(squares.sum()) if total else 0.0
 
 
 def rates_of(metric: Metric, tpr: float, fpr: float, prior: float, value: float | None) -> Rates:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from directrix._printing import html_table, text_table
-from directrix.models.operating_point import effective_rows, wilson
+from directrix.models.shares import effective_rows, wilson
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray

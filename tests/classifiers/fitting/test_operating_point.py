@@ -28,15 +28,13 @@ from directrix.models.operating_point import (
     OnRows,
     OperatingPoint,
     Rates,
-    effective_rows,
     intervals_of,
-    on_logit_scale,
     predicted_rates,
     ranking_variance,
     rates_of,
     slope_on_area,
-    wilson,
 )
+from directrix.models.shares import effective_rows, on_logit_scale, wilson
 from directrix.moments.projection import ScoreMoments
 
 

@@ -1,0 +1,58 @@
+"""Intervals of shares of rows, and how many rows weights are worth."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import expit, logit, ndtri
+
+if TYPE_CHECKING:
+    from directrix._typing import FloatArray, IntArray
+
+#: Confidence of intervals, unless another is asked for.
+LEVEL = 0.95
+
+
+def wilson(share: float, n: float, level: float = LEVEL) -> tuple[float, float]:
+    r"""Return Wilson's interval of a share of n rows.
+
+    .. math:: \frac{p + z^2/2n \pm z \sqrt{p (1 - p) / n + z^2 / 4 n^2}}{1 + z^2 / n}
+
+    SciPy's function takes integer counts; effective sample sizes are not integers.
+    """
+    if n <= 0:
+        return 0.0, 1.0
+    z = float(ndtri(0.5 + level / 2.0))
+    middle = share + z * z / (2.0 * n)
+    reach = z * np.sqrt(share * (1.0 - share) / n + z * z / (4.0 * n * n))
+    below = 1.0 + z * z / n
+    low, high = max((middle - reach) / below, 0.0), min((middle + reach) / below, 1.0)
+    return float(min(low, share)), float(max(high, share))  # rounding at 0 and 1
+
+
+def on_logit_scale(value: float, variance: float, level: float = LEVEL) -> tuple[float, float]:
+    """Return a normal interval of a share on the scale of its log-odds, which stays in (0, 1)."""
+    inside = float(np.clip(value, 1e-9, 1.0 - 1e-9))
+    deviation = float(np.sqrt(variance))
+    # Near 0 and 1 use the slope of the log-odds one standard deviation further in.
+    at = float(np.clip(inside, min(deviation, 0.5), 1.0 - min(deviation, 0.5)))
+    reach = float(ndtri(0.5 + level / 2.0)) * deviation / (at * (1.0 - at))
+    ends = expit(logit(at) + reach * np.array([-1.0, 1.0]))
+    return float(min(ends[0], value)), float(max(ends[1], value))
+
+
+def effective_rows(
+    weight: FloatArray, group: IntArray | None = None, copies: IntArray | None = None
+) -> float:
+    r"""Return the effective sample size, :math:`(\sum\omega)^2 / \sum\omega^2`.
+
+    Rows of one group count as one row with all their weight, because they may all be alike. A row
+    that stands for k copies counts as k rows, each with a k-th of its weight.
+    """
+    if group is not None:
+        member = np.unique(group, return_inverse=True)[1]
+        weight = np.bincount(member, weight).astype(np.float64)
+    total = float(weight.sum())
+    squares = weight**2 if copies is None or group is not None else weight**2 / copies
+    return total**2 / float(squares.sum()) if total else 0.0
