@@ -43,6 +43,7 @@ from directrix.exceptions import (
     NoHeldOutScoresError,
     NotBetterThanBaselineWarning,
     OneClassPredictedWarning,
+    OtherScaleWarning,
     OutOfReachError,
     ReversedScoresWarning,
     SqlNameError,
@@ -358,6 +359,14 @@ ERRORS = [
         ),
     ),
     (
+        OtherScaleWarning(3, 41.5),
+        {"rows": 3, "score": 41.5},
+        (
+            "3 scores are no probabilities, such as 41.5, and those of the fit were: are they "
+            "percentages or log-odds? Give scores on the scale of the fit"
+        ),
+    ),
+    (
         ReversedScoresWarning(0.08, "bad", "good"),
         {"auc": 0.08, "positive": "bad", "other": "good"},
         (
@@ -459,6 +468,7 @@ BASES = {
     MissingLabelsError: ValueError,
     MissingScoresError: ValueError,
     ReversedScoresWarning: UserWarning,
+    OtherScaleWarning: UserWarning,
     UnweightedEstimatorWarning: UserWarning,
     NoHeldOutScoresError: ValueError,
     NotBetterThanBaselineWarning: UserWarning,

@@ -37,6 +37,7 @@ from directrix.exceptions import (
     MissingScoresError,
     NoHeldOutScoresError,
     OneClassPredictedWarning,
+    OtherScaleWarning,
     OutOfReachError,
     ReversedScoresWarning,
     UnweightedEstimatorWarning,
@@ -338,6 +339,19 @@ def test_scores_of_the_wrong_class_warn():
     with pytest.warns(ReversedScoresWarning, match="Give positive=False") as caught:
         OperatingPointClassifier(None, "auc").fit(-scores, y)
     assert caught[0].message.auc < 0.2
+
+
+def test_percentages_for_a_threshold_of_probabilities_warn():
+    scores, y = scored(200)
+    probability = 1.0 / (1.0 + np.exp(-scores))
+    model = OperatingPointClassifier(None, "f1").fit(probability, y)
+    with pytest.warns(OtherScaleWarning, match="are they percentages") as caught:
+        model.predict(100.0 * probability)
+    assert caught[0].message.rows == np.count_nonzero(100.0 * probability > 1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", OtherScaleWarning)
+        model.predict(probability)
+        OperatingPointClassifier(None, "f1").fit(100.0 * probability, y).predict(probability - 1.0)
 
 
 def test_scores_of_noise_do_not_warn_of_the_wrong_class():

@@ -25,7 +25,11 @@ from directrix.classifiers.state import (
     require,
 )
 from directrix.classifiers.threshold_classifier import ReportingClassifier
-from directrix.exceptions import UnweightedEstimatorWarning, find_stacklevel
+from directrix.exceptions import (
+    OtherScaleWarning,
+    UnweightedEstimatorWarning,
+    find_stacklevel,
+)
 from directrix.files.layout import is_number, is_text
 from directrix.fitting.finalize import HeldOut
 from directrix.fitting.guarantee import Guarantee, refuse_groups
@@ -287,7 +291,12 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         """
         check_is_fitted(self)
         if self.estimator_ is None:
-            return given_scores(X)
+            scores = given_scores(X)
+            outside = np.flatnonzero((scores < 0.0) | (scores > 1.0))
+            if len(outside) and self._scale.smallest > 0.0:  # those of the fit are probabilities
+                warning = OtherScaleWarning(len(outside), float(scores[outside[0]]))
+                warn(warning, stacklevel=find_stacklevel())
+            return scores
         method = response_method(self.estimator_, self.response_method)
         return positive_response(self.estimator_, X, method, self.positive_)
 

@@ -464,6 +464,28 @@ class ReversedScoresWarning(UserWarning):
         )
 
 
+class OtherScaleWarning(UserWarning):
+    """Scores are outside of the range of probabilities, and those of the fit were probabilities.
+
+    Parameters
+    ----------
+    rows : int
+        How many of the scores are.
+    score : float
+        The first of them.
+    """
+
+    def __init__(self, rows: int, score: float) -> None:
+        self.rows, self.score = rows, score
+        super().__init__(rows, score)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.rows:,} scores are no probabilities, such as {self.score:g}, and those of the "
+            "fit were: are they percentages or log-odds? Give scores on the scale of the fit"
+        )
+
+
 class UnweightedEstimatorWarning(UserWarning):
     """An estimator takes no sample weights, so that only rates are weighted.
 
