@@ -52,7 +52,7 @@ def read(text: str, classes: Mapping[str, type[Metric]]) -> Metric | None:
     The text is a call, ``cost(fp=1, fn=20)`` or ``Cost(1, 20)``; for metrics at an operating point
     ``recall@fpr=0.01`` is short for ``recall_at_fpr(fpr=0.01)``.
 
-    classes: metrics by the names that a call may use.
+    ``classes`` are metrics by the names that a call may use.
     """
     name, at, rest = text.partition("@")
     if at:
