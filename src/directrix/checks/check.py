@@ -89,9 +89,9 @@ def draw_rows(
 ) -> Rows:
     """Return random rows with at least one of each class.
 
-    ties: round the scores to halves, so that many are equal.
-    whole: weights from 0 to 3 instead of fractions.
-    spread: standard deviation of the scores of a class; the means are one apart.
+    ``ties`` rounds the scores to halves, so that many are equal. ``whole`` draws whole-number
+    weights from 0 to 3 instead of fractions. ``spread`` is the standard deviation of the scores of
+    a class; the means of the classes are one apart.
     """
     rng = np.random.default_rng(seed)
     positive = rng.random(n) < rng.uniform(0.2, 0.6)
@@ -107,9 +107,9 @@ def draw_score_moments(
 ) -> ScoreMoments:
     """Return the means and variances of the scores of two classes, and a prior.
 
-    ratio: either class is wider by a factor of up to 10**ratio.
-    reach: most standard deviations of a mean from zero.
-    scales: the scale of all scores is between 10**-scales and 10**scales.
+    Either class can be wider than the other by a factor of up to ``10**ratio``. A mean is at most
+    ``reach`` standard deviations from zero. The scale of all scores is between ``10**-scales`` and
+    ``10**scales``.
     """
     rng = np.random.default_rng(seed)
     log_ratio, log_scale = rng.uniform(-ratio, ratio), rng.uniform(-scales, scales)

@@ -177,7 +177,7 @@ def agrees_with_definition(
 ) -> None:
     """Require that the value is that of the definition, up to the declared rounding.
 
-    absolute: tolerance; by default 1e-12, relative to one plus the value.
+    ``absolute`` is the absolute tolerance; by default it is 1e-12 times one plus the value.
     """
     value, truth = loss.value_and_grad(*rows)[0], definition(*rows)
     slack = 1e-12 * (1.0 + abs(truth)) if absolute is None else absolute

@@ -105,8 +105,9 @@ def hessian_is_the_derivative(
 
     It is compared by means and variances in units of the smaller deviation.
 
-    tolerance: largest error, relative to the highest value or the largest second derivative; a risk
-        without closed second derivatives has differences.
+    ``tolerance`` is the largest error that is allowed, relative to the highest value of the risk or
+    to the largest second derivative. A risk without second derivatives in closed form computes them
+    by differences, which are less exact.
     """
     if not is_smooth(risk, moments):
         return
@@ -152,7 +153,7 @@ def scale_does_not_count(risk: Risk, moments: ScoreMoments) -> None:
 def shift_does_not_count(risk: Risk, moments: ScoreMoments, shift: float) -> None:
     """Require that adding a constant to all scores changes nothing, if the risk declares so.
 
-    shift: in units of the larger standard deviation.
+    ``shift`` is the constant in units of the larger standard deviation.
     """
     if not risk.shift_invariant:
         return
@@ -320,9 +321,9 @@ def standard_errors_off(
 ) -> float:
     """Return the distance of a risk from the exact metric of a sample, in standard errors.
 
-    metric: must not count a number of rows: batches have fewer.
-    moments: moments from which the scores were drawn.
-    y, scores: as from `normal_sample`.
+    ``metric`` must not count a number of rows, because the standard error is estimated from
+    batches, which have fewer rows. ``moments`` are those from which the scores were drawn; ``y``
+    and ``scores`` are as returned by `normal_sample`.
     """
     if not risk.shift_invariant:
         # A constant predictor, whose threshold is infinite, would leave nothing to measure.

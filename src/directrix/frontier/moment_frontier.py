@@ -179,8 +179,8 @@ class LinearModel(NamedTuple):
 class RocCurve(NamedTuple):
     """The ROC curve of a frontier: the highest recall of all lines at each false-positive rate.
 
-    fpr, tpr: array of shape (n_points,).
-    coef (n_points, d): the line with the highest recall at each rate.
+    ``fpr`` and ``tpr`` have the shape (n_points,). ``coef``, of shape (n_points, d), is the line
+    with the highest recall at each false-positive rate.
     """
 
     fpr: FloatArray
@@ -363,10 +363,9 @@ SHARES: tuple[float, ...] = tuple(float(share) for share in np.geomspace(1e-4, 1
 class ValidatedShrinkage(NamedTuple):
     """The shrinkage with the least held-out risk, and the risk of each that was tried.
 
-    share: the shrinkage with the least risk: the share of a multiple of the identity in each
-        covariance.
-    shares (s,): the shrinkages that were tried.
-    risks (s,): Held-out risk of each: the mean over folds, by weight.
+    ``share`` is the shrinkage with the least risk: the share of a multiple of the identity in each
+    covariance. ``shares``, of shape (s,), are the shrinkages that were tried, and ``risks``, of the
+    same shape, their held-out risks, averaged over folds by weight.
     """
 
     share: float

@@ -65,7 +65,7 @@ class QuotaMetric(Metric):
 class _AtK(QuotaMetric):
     """Base class of the metrics of the top k rows.
 
-    k: A whole number of rows, or a share of them between 0 and 1.
+    ``k`` is a whole number of rows, or a share of the rows between 0 and 1.
     """
 
     k: float

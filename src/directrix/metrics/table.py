@@ -92,11 +92,11 @@ def _plain(value: Any) -> Any:
 class Row:
     """A metric: its name, an example, and the two ways to train for it.
 
-    name: stands for the metric wherever one is expected, if it has no parameters to give.
-    from_moments: how its risk is computed from the means and variances of the scores.
-    losses: losses of all scores that stand for it, for ``loss=``. The default of every classifier
-        is the cost sweep, which needs none.
-    scikit_learn: the same metric in scikit-learn, if there is one.
+    ``name`` stands for the metric wherever a metric is expected, unless the metric has parameters
+    that must be given. ``from_moments`` says how its risk is computed from the means and variances
+    of the scores. ``losses`` are the losses that can be given as ``loss=`` to train for the metric;
+    the default of every classifier, the cost sweep, needs none. ``scikit_learn`` is the name of the
+    same metric in scikit-learn, if it exists there.
     """
 
     name: str

@@ -26,7 +26,7 @@ class ScoreMoments(NamedTuple):
     def of_scores(cls, positive: AnyArray, scores: FloatArray, weight: FloatArray) -> ScoreMoments:
         """Compute mean and variance of the scores of each class, and the prior.
 
-        scores, weight: array of shape (n,).
+        ``scores`` and ``weight`` have the shape (n,).
         """
         moments = []
         for in_class in (positive, ~positive):

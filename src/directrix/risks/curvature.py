@@ -116,10 +116,9 @@ def of_quadrature(
 
     .. math:: z_i = \frac{\pm g + x_i\, s}{s'}
 
-    slope, bend: first and second derivative of each term by its z.
-    nodes: x, the nodes of the quadrature.
-    sign: the sign of the gap in z.
-    sd: :math:`s'`, the deviation below the fraction.
+    ``slope`` and ``bend`` are the first and second derivatives of each term with respect to its z.
+    ``nodes`` are x, the nodes of the quadrature. ``sign`` is the sign of the gap in z. ``sd`` is
+    :math:`s'`, the deviation in the denominator.
 
     Returns
     -------
@@ -137,9 +136,9 @@ def of_quadrature(
 def by_variances(by_deviations: Derivatives, deviations: tuple[float, float]) -> FloatArray:
     """Return the Hessian by the four numbers from derivatives by the gap and both deviations.
 
-    by_deviations: by the gap between the means, and by the deviations of the positives and the
-        negatives.
-    deviations: the two deviations; nothing changes with the variance of a class where it is zero.
+    ``by_deviations`` are the derivatives with respect to the gap between the means and to the
+    deviations of the positives and of the negatives. ``deviations`` are these two deviations; if
+    one is zero, the derivatives with respect to the variance of that class are zero.
     """
     jacobian = np.zeros((3, 4))
     jacobian[0] = 1.0, 0.0, -1.0, 0.0

@@ -169,11 +169,10 @@ _NARROW = 1e-8
 class _Integrand(NamedTuple):
     """Precision at quantiles of the positives, with quadrature weights.
 
-    x: quantiles: how many standard deviations a threshold is below the mean of the positives.
-    z: how many standard deviations of the negatives it is below their mean.
-    weight: share of the positives at each quantile.
-    slope: minus the derivative of the weighted precision by z.
-    bend: minus its second derivative by z.
+    ``x`` are the quantiles: how many standard deviations a threshold is below the mean of the
+    positives. ``z`` is how many standard deviations of the negatives it is below their mean.
+    ``weight`` is the share of the positives at each quantile. ``slope`` and ``bend`` are minus the
+    first and minus the second derivative of the weighted precision with respect to z.
     """
 
     x: FloatArray

@@ -142,7 +142,7 @@ class _Problem:
     def state(self, coef: FloatArray, width: float, inside: AnyArray | None = None) -> _State:
         """Return slopes and gradient with a corner of this width.
 
-        inside: rows to be taken as inside the corner, wherever they are.
+        ``inside`` are the indices of rows to treat as inside the corner, wherever they are.
         """
         short = self.shortfall(coef)
         beta = self.slopes(short, width)
@@ -239,9 +239,9 @@ def _minimize_rounded(
 ) -> tuple[FloatArray, _State]:
     """Return the minimum with a rounded corner, and slopes and gradient there.
 
-    coef (d + 1,): the minimum with a wider corner.
-    inside: rows inside that corner. The first step assumes that they stay inside: they all move,
-        since the corner is narrower, and without the assumption most would leave it at first.
+    ``coef``, of shape (d + 1,), is the minimum with a wider corner, and ``inside`` are the indices
+    of the rows inside that corner. The first step assumes that they stay inside: they all move,
+    since the corner is narrower, and without the assumption most would leave it at first.
     """
     if inside is not None:
         step = problem.newton_step(problem.state(coef, width, inside), width)

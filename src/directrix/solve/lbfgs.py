@@ -66,8 +66,7 @@ class Solution(NamedTuple):
 class Path:
     """Values of an objective over the iterations of a solver, reported to a callback.
 
-    value: value at the start.
-    callback: called by `record`.
+    ``value`` is the value at the start. ``callback`` is called by `record`.
     """
 
     def __init__(self, value: float, callback: Callback | None) -> None:
@@ -111,9 +110,8 @@ def warn_unless_converged(solution: Solution, solver: str, tol: float) -> Soluti
 def warn_not_converged(solution: Solution, solver: str, remainder: str) -> Solution:
     """Warn if a solver did not converge, with the remaining error and a remedy.
 
-    solution: returned unchanged.
-    solver: name of the solver.
-    remainder: what is left of the error, and the tolerance.
+    ``solution`` is returned unchanged. ``remainder`` is the part of the message that states the
+    remaining error and the tolerance.
     """
     if not solution.converged:
         warn(

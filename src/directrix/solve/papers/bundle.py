@@ -33,11 +33,10 @@ def solve_qp(
     the step towards its solution stops where a variable reaches zero. A round costs the cube of the
     number of free variables, which a warm start keeps small.
 
-    gram (k, k): Q, positive semidefinite.
-    gain (k,): c.
-    equal (m, k): E.
-    start (k,): A feasible point.
-    max_rounds: rounds after which to stop; every round is feasible and none lowers the value.
+    ``gram``, of shape (k, k), is Q, which is positive semidefinite. ``gain``, of shape (k,), is c,
+    and ``equal``, of shape (m, k), is E. ``start``, of shape (k,), is the feasible point
+    :math:`x_0`. The method stops after ``max_rounds`` rounds; every round is feasible and none
+    lowers the value.
 
     Returns
     -------
@@ -206,7 +205,7 @@ class _Model:
     The dual has a variable for each side of the box of each unpenalised coefficient, and then a
     variable for each plane.
 
-    box: initial bound of the unpenalised coefficients.
+    ``box`` is the initial bound of the unpenalised coefficients.
     """
 
     def __init__(self, ridge: float, penalised: AnyArray, box: float) -> None:

@@ -126,9 +126,8 @@ def gradient_descent(
 
     Returns the coefficients, their value and the norm of the gradient.
 
-    coef: initial coefficients.
-    tol: decrease, relative to the value, below which the descent stops.
-    max_iter: largest number of steps.
+    ``coef`` are the initial coefficients. The descent stops when the value decreases by less than
+    ``tol``, relative to the value, or after ``max_iter`` steps.
     """
     value, grad = objective(coef)
     norm = float(np.linalg.norm(grad))

@@ -33,7 +33,7 @@ class Circuits:
     cheap circuits. Only the costs change between programs, so the last basis is a warm start for
     the next program, and every basis visited is a circuit as well.
 
-    rows (n, q): rows of length one; the matrix has full column rank.
+    ``rows``, of shape (n, q), have length one; the matrix has full column rank.
     """
 
     def __init__(self, rows: FloatArray) -> None:
@@ -51,8 +51,8 @@ class Circuits:
     def minimize_cost(self, costs: FloatArray, max_exchanges: int = 200) -> list[IntArray]:
         """Return the circuits visited by the simplex method, that of least cost last.
 
-        costs (n,): cost of each row, weighted by l in the objective.
-        max_exchanges: number of basis exchanges after which to stop.
+        ``costs``, of shape (n,), are the costs of the rows, which the objective weights by l. The
+        method stops after ``max_exchanges`` basis exchanges.
         """
         costs = np.append(costs, np.full(len(self._basis), _PROHIBITIVE))
         visited = []
@@ -79,10 +79,9 @@ class Circuits:
         The linear program weights costs by l, but a cover must hit the set of rows whatever their
         weights. All n exchanges of a basis are evaluated at once.
 
-        costs (n,): cost of each row.
-        rng: breaks ties.
-        max_exchanges, stall: number of exchanges after which to stop: in total, and without a
-            cheaper set.
+        ``costs``, of shape (n,), are the costs of the rows. ``rng`` breaks ties. The search stops
+        after ``max_exchanges`` exchanges in total, or after ``stall`` exchanges without a cheaper
+        set.
         """
         n, all_rows = self._n, np.arange(self._n)
         tabu_until = np.zeros(n + len(self._basis), dtype=np.int64)

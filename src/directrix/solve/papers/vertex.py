@@ -24,13 +24,12 @@ class MergedRows(NamedTuple):
     decomposition, which drops dependent columns and does not depend on units, and then scaled to
     length one.
 
-    raw (n, q): the distinct rows as given, without rows of zeros.
-    weight (n,): total weight of all copies of each row.
-    rows (n, rank): the normalised rows.
-    to_raw (q, rank): maps coefficients of ``rows`` to those of ``raw``.
-    from_raw (rank, q): maps coefficients of ``raw`` to those of ``rows``.
-    scale (q,): root mean square of each column of ``raw``.
-    always_wrong: total weight of rows of zeros, which every hyperplane misclassifies.
+    ``raw``, of shape (n, q), are the distinct rows as given, without rows of zeros. ``weight``, of
+    shape (n,), is the total weight of all copies of each row. ``rows``, of shape (n, rank), are the
+    normalised rows. ``to_raw``, of shape (q, rank), maps coefficients of ``rows`` to those of
+    ``raw``, and ``from_raw``, of shape (rank, q), maps them back. ``scale``, of shape (q,), is the
+    root mean square of each column of ``raw``. ``always_wrong`` is the total weight of the rows of
+    zeros, which every hyperplane misclassifies.
     """
 
     raw: FloatArray
@@ -45,8 +44,8 @@ class MergedRows(NamedTuple):
 def merge_rows(rows: AnyArray, weight: AnyArray | None) -> MergedRows:
     """Merge equal rows, drop those of weight zero, and normalise the rest.
 
-    rows (n, q): each row with its constant, times its label of −1 or 1.
-    weight (n,): sample weights.
+    ``rows``, of shape (n, q), hold each row with its constant, times its label of −1 or 1.
+    ``weight``, of shape (n,), are the sample weights.
     """
     raw = np.asarray(rows, dtype=np.float64)
     if raw.ndim != 2 or not np.isfinite(raw).all():
@@ -93,10 +92,9 @@ _ZERO = 1e-11  # smallest margin, for rows and coefficients of length one
 class Move(NamedTuple):
     """Move to a neighbouring vertex.
 
-    coef (q,): coefficients of the neighbour.
-    points: rows on its hyperplane.
-    released: the row that was exchanged for another.
-    promised: weight of errors expected in the best cell next to the neighbour.
+    ``coef``, of shape (q,), are the coefficients of the neighbour, and ``points`` the indices of
+    the rows on its hyperplane. ``released`` is the index of the row that was exchanged for another.
+    ``promised`` is the weight of errors expected in the best cell next to the neighbour.
     """
 
     coef: FloatArray
@@ -113,10 +111,9 @@ class Neighbours:
     :math:`t_{jr} = -z_j w / z_j v_r`, where the errors change by the weight of the row, so a
     cumulative sum in the order of t gives the errors everywhere.
 
-    rows (n, q): rows of length one.
-    weight (n,): sample weights.
-    coef (q,): coefficients of the vertex.
-    points (q - 1,): indices of linearly independent rows of margin zero.
+    ``rows``, of shape (n, q), have length one. ``weight``, of shape (n,), are the sample weights,
+    and ``coef``, of shape (q,), the coefficients of the vertex. ``points``, of shape (q - 1,), are
+    the indices of linearly independent rows of margin zero.
     """
 
     def __init__(
@@ -161,9 +158,9 @@ class Neighbours:
     def best(self, free: AnyArray, rng: np.random.Generator, aspiration: float) -> Move | None:
         """Return a neighbour of least errors, or None if there is no admissible neighbour.
 
-        free (n,): rows that may become points of the vertex, because they are not tabu.
-        rng: breaks ties.
-        aspiration: aspiration level: below this weight of errors the tabu list is ignored.
+        ``free``, of shape (n,), marks the rows that may become points of the vertex, because they
+        are not tabu. ``rng`` breaks ties. ``aspiration`` is the aspiration level: below this weight
+        of errors the tabu list is ignored.
         """
         errors, sign = self._errors, 1.0
         least = errors.min(initial=np.inf)
