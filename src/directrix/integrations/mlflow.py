@@ -268,15 +268,15 @@ def save_model(
 ) -> None:
     """Save a fitted classifier as an MLflow model in a folder.
 
-    path: a folder that does not exist, or is empty.
-    mlflow_model: metadata to add the flavors to; `log_model` gives it.
-    signature: by default it has the columns of the classifier, with types that fit the input
-        example. False: no signature.
-    input_example: a few rows, which are stored as text: give none that must not be read by others.
-        By default a scorecard has a row of its most frequent bins, and other classifiers have none.
-    pip_requirements: by default directrix and its dependencies in the versions that are installed.
-    extra_pip_requirements: requirements besides the default ones.
-    metadata: entries for the file ``MLmodel``.
+    ``path`` is a folder that does not exist or is empty. ``mlflow_model`` is the MLflow metadata to
+    add the flavors to; `log_model` passes it. ``signature`` has by default the columns of the
+    classifier, with types that fit the input example; False saves no signature. ``input_example``
+    is a few rows, which are stored as text: give none that must not be read by others. By default a
+    scorecard stores a row of its most frequent bins, and other classifiers store no example.
+
+    ``pip_requirements`` are by default directrix and its dependencies in the installed versions;
+    ``extra_pip_requirements`` are added to the default ones. ``metadata`` are entries for the file
+    ``MLmodel``.
 
     Raises
     ------
@@ -401,9 +401,9 @@ def log_model(
 def load_model(model_uri: str | PathLike[str], dst_path: str | None = None) -> Any:
     """Load the classifier of a saved or logged model; its scores are equal to the last bit.
 
-    model_uri: a folder, or a URI such as ``models:/credit@champion``, ``models:/credit/3`` or
-        ``runs:/<run id>/<name>``.
-    dst_path: an existing folder for the downloaded files; by default a temporary one.
+    ``model_uri`` is a folder, or a URI such as ``models:/credit@champion``, ``models:/credit/3`` or
+    ``runs:/<run id>/<name>``. ``dst_path`` is an existing folder for the downloaded files; by
+    default they go to a temporary one.
 
     Returns
     -------

@@ -85,15 +85,15 @@ def _model_of(estimator: Any, model: Any) -> Any:
 class SparkMomentClassifier(_LineEstimator):
     """`MomentClassifier` as an estimator of Spark ML, for pipelines and cross-validation.
 
-    metric: metric to train for, by default "error". It is stored as text, so that it can be saved.
-    shrinkage: shrinkage of the covariances, by default "oas".
-    learnFrom: what chooses the candidate: the metric on held-out rows, the default, which reads the
-        rows twice (`MomentClassifier.fit_source`), or the risk predicted from moments, which reads
-        them once.
-    featuresCol: column of vectors, or of arrays of numbers.
-    labelCol: column of numbers, of two different values; the greater is the positive class.
-    weightCol: column of sample weights.
-    predictionCol, probabilityCol, rawPredictionCol: columns that the model adds.
+    ``metric`` is the metric to train for, by default "error"; it is stored as text, so that it can
+    be saved. ``shrinkage`` is the shrinkage of the covariances, by default "oas". ``learnFrom`` is
+    what chooses the candidate: the metric on held-out rows, the default, which reads the rows twice
+    (`MomentClassifier.fit_source`), or the risk predicted from moments, which reads them once.
+
+    ``featuresCol`` is a column of vectors, or of arrays of numbers. ``labelCol`` is a column of
+    numbers with two different values; the greater is the positive class. ``weightCol`` is a column
+    of sample weights. The model adds the columns ``predictionCol``, ``probabilityCol`` and
+    ``rawPredictionCol``.
 
     Examples
     --------
@@ -142,9 +142,9 @@ class SparkMomentClassifier(_LineEstimator):
 class SparkDirectClassifier(_LineEstimator):
     """`DirectClassifier` as an estimator of Spark ML, fitted in two passes over the rows.
 
-    metric: metric to train for, by default "error". It is stored as text, so that it can be saved.
-    featuresCol, labelCol, weightCol, predictionCol, probabilityCol, rawPredictionCol: as in
-        `SparkMomentClassifier`.
+    ``metric`` is the metric to train for, by default "error"; it is stored as text, so that it can
+    be saved. The columns (``featuresCol``, ``labelCol``, ``weightCol``, ``predictionCol``,
+    ``probabilityCol`` and ``rawPredictionCol``) are as in `SparkMomentClassifier`.
 
     Examples
     --------
@@ -190,17 +190,17 @@ class SparkScorecardClassifier(
     For other parameters of the classifier, call its ``fit_source`` with the data frame and give the
     fitted card to `SparkScorecardModel`.
 
-    metric: metric to train for, by default "error". It is stored as text, so that it can be saved.
-    learnFrom: as in `ScorecardClassifier`, by default "rows".
-    points: what a point is worth; by default points are those of the trained line.
-    maxLines: largest number of printed lines; "auto", the default, takes the smallest card that is
-        as good as the full one on held-out rows, and "full" keeps the full card.
-    refine: corrections of the candidates by all rows, by default 1, each with one pass.
-    inputCols: columns of the card, by default all but those of the label and the weight.
-    labelCol: column of two labels, by default "label"; the greater is the positive class.
-    weightCol: column of sample weights.
-    pointsCol, rawPredictionCol, probabilityCol, predictionCol: columns that the model adds; see
-        `SparkScorecardModel`.
+    ``metric`` is the metric to train for, by default "error"; it is stored as text, so that it can
+    be saved. ``learnFrom`` is as in `ScorecardClassifier`, by default "rows". ``points`` is what a
+    point is worth; by default the points are those of the trained line. ``maxLines`` is the largest
+    number of printed lines; "auto", the default, takes the smallest card that is as good as the
+    full one on held-out rows, and "full" keeps the full card. ``refine`` is the number of
+    corrections of the candidates by all rows, by default 1; each takes one pass.
+
+    ``inputCols`` are the columns of the card, by default all but those of the label and the weight.
+    ``labelCol`` is a column of two labels, by default "label"; the greater is the positive class.
+    ``weightCol`` is a column of sample weights. The model adds the columns ``pointsCol``,
+    ``rawPredictionCol``, ``probabilityCol`` and ``predictionCol``; see `SparkScorecardModel`.
 
     Examples
     --------

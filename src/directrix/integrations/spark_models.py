@@ -276,9 +276,9 @@ class ScoringLine:
 class SparkLinearModel(PredictionModel, LineParams, _SavedModel):
     """A fitted linear model of Spark ML, made by the estimators of `spark_ml`.
 
-    line: the numbers that score rows.
-    classifier: the fitted classifier, with its operating point; None in a loaded model, which has
-        only the numbers that score rows.
+    ``line`` holds the coefficients and the other numbers that score rows. ``classifier`` is the
+    fitted classifier with its operating point; it is None in a loaded model, which has only
+    ``line``.
     """
 
     def __init__(self, line: ScoringLine, classifier: Any = None) -> None:
@@ -343,14 +343,14 @@ class SparkScorecardModel(Model, CardParams, _SavedModel):
     classifier, and no row passes through Python. A date without a time zone is taken in the time
     zone of the session. A saved stage contains the model file of the classifier.
 
-    inputCols: the columns of the data frame, in the order of those of the classifier; by default
-        they have the names that it was fitted with.
-    pointsCol: column of the points, by default "points": a number, or with more than two classes an
-        array.
-    rawPredictionCol, probabilityCol: columns of vectors with an entry for each class. With two
-        classes the raw prediction is the score, how far the points are on the positive side of the
-        cutoff, and the score with the other sign before it.
-    predictionCol: column of labels: doubles if the labels are numbers or booleans, otherwise texts.
+    ``inputCols`` are the columns of the data frame, in the order of those of the classifier; by
+    default they have the names that it was fitted with. ``pointsCol`` is the column of the points,
+    by default "points"; it holds a number, or an array with more than two classes.
+    ``rawPredictionCol`` and ``probabilityCol`` are columns of vectors with an entry for each class.
+    With two classes the raw prediction is the score, how far the points are on the positive side of
+    the cutoff, preceded by the score with the other sign. ``predictionCol`` is the column of
+    labels, which are doubles if the labels of the classifier are numbers or booleans, and texts
+    otherwise.
 
     Columns with an empty name are not added.
 
