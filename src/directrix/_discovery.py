@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def concrete_classes(room: ModuleType, base: type) -> dict[str, Any]:
     """Return the public concrete subclasses of a base class that the files of a package define.
 
-    room: a package; all its modules are imported.
+    ``room`` is the package; all its modules are imported.
 
     Returns
     -------

@@ -68,9 +68,9 @@ def html_table(
 ) -> str:
     """Return a table as HTML, all texts escaped.
 
-    highlighted: index of a row that gets the class "highlighted".
-    css: style of the cells of a column, by its index; None leaves it to a style sheet.
-    cell: returns a cell of `rows` as HTML.
+    ``highlighted`` is the index of a row that gets the class "highlighted". ``css`` returns the
+    style of the cells of a column from the column's index; with None the style is left to a style
+    sheet. ``cell`` turns a cell of ``rows`` into HTML, by default by escaping it.
 
     Examples
     --------

@@ -283,7 +283,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
 def raise_missing_columns(classifier: Any, X: Any, refusal: str = "") -> None:
     """Raise an error that names similar columns if a table lacks some of the fit.
 
-    refusal: what scikit-learn said of the table.
+    ``refusal`` is the error message of scikit-learn about the table.
     """
     fitted, given = getattr(classifier, "feature_names_in_", None), feature_names_of(X)
     if fitted is None or given is None:

@@ -47,9 +47,9 @@ _ROUNDING = 16.0 * float(np.finfo(np.float64).eps)
 class Normality(NamedTuple):
     """Distance of the scores of a class from a normal distribution.
 
-    distance: Kolmogorov distance: largest gap between their distribution function and that of the
-        normal distribution with the same mean and variance.
-    skewness, excess_kurtosis: zero for a normal distribution.
+    ``distance`` is the Kolmogorov distance, the largest gap between the distribution function of
+    the scores and that of the normal distribution with the same mean and variance. ``skewness`` and
+    ``excess_kurtosis`` are zero for a normal distribution.
     """
 
     distance: float

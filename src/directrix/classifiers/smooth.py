@@ -118,8 +118,8 @@ def validate_grid(given: Any, default: Sequence[float], name: str) -> tuple[floa
 class CandidateRecord(NamedTuple):
     """A candidate that was tried, and its metric on held-out rows.
 
-    alpha: ridge.
-    ratio: cost of a false positive, where 1 gives both classes equal weight.
+    ``alpha`` is the strength of the ridge penalty. ``ratio`` is the cost of a false positive; with
+    1 both classes have equal weight.
     """
 
     loss: Loss
@@ -131,9 +131,8 @@ class CandidateRecord(NamedTuple):
 class Step(NamedTuple):
     """One iteration of the final fit.
 
-    value: objective.
-    metric: exact, on the training rows or a sample of them, at its best threshold.
-    seconds: since the fit began.
+    ``value`` is the objective. ``metric`` is the exact metric on the training rows, or on a sample
+    of them, at its best threshold. ``seconds`` is the time since the fit began.
     """
 
     value: float

@@ -449,7 +449,7 @@ class ThresholdClassifier(LinearClassifier):
     def _set_points(self, fitted: Sequence[FittedLine], without_search: str = "") -> None:
         """Store the operating points that are delivered, and warn if one predicts one class.
 
-        without_search: what to do about one class, where no threshold was searched for.
+        ``without_search`` is the advice that the warning gives if no threshold was searched for.
         """
         # Of the rows of this fit only: a later fit to a summary has none.
         weighted_by = self.__dict__.pop("_weighted_by", "")

@@ -19,10 +19,7 @@ _REACH, _POINTS = 3.0, 401
 
 
 class Drawn(NamedTuple):
-    """A loss of one row, against its score.
-
-    positive: whether the row is positive.
-    """
+    """Loss of one row, positive or negative, against its score."""
 
     name: str
     positive: bool

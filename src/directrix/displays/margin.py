@@ -26,11 +26,10 @@ _REACH = 5.0
 class Side(NamedTuple):
     """The scores of one class, and the normal distribution of the same mean and variance.
 
-    name: the label.
-    heights: density of the scores in each bin.
-    density: density of the normal distribution, on the grid of the display.
-    expected, seen: quantiles of the standard normal distribution and of the standardised scores.
-    distance: Kolmogorov's distance between both distributions.
+    ``name`` is the label of the class. ``heights`` is the density of the scores in each bin, and
+    ``density`` that of the normal distribution on the grid of the display. ``expected`` and
+    ``seen`` are the quantiles of the standard normal distribution and of the standardised scores.
+    ``distance`` is the Kolmogorov distance between the two distributions.
     """
 
     name: str

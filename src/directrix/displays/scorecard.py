@@ -37,12 +37,13 @@ _HUGE = 1e300
 class ColumnPanel(NamedTuple):
     """Points of the bins of a column; positions are from 0 to 1.
 
-    width: greatest less least points.
-    n_steps: number of ordered bins, which are drawn as steps; they come first, all others are bars.
-    left, right (bins,): ends of each bin.
-    points, low, high (bins,): points, and their 95 % interval; NaN without one.
-    share (bins,): share of the training rows.
-    n_scale: number of ticks that are values; the others are names of bars.
+    ``width`` is the range of the points, greatest minus least. ``n_steps`` is the number of ordered
+    bins, which are drawn as steps and come first; all others are drawn as bars. ``n_scale`` is the
+    number of ticks that are values; the others are names of bars.
+
+    The arrays for the bins have the shape (bins,): ``left`` and ``right`` are the ends of each bin,
+    ``low`` and ``high`` the 95 % interval of its ``points``, NaN without one, and ``share`` is its
+    share of the training rows.
     """
 
     name: str
@@ -62,10 +63,9 @@ class ColumnPanel(NamedTuple):
 class CrossPanel(NamedTuple):
     """Points of the cells of a cross.
 
-    columns: names of the columns: that of the rows of ``points`` and that of its columns.
-    width: greatest less least points.
-    bins: names of the rows and columns.
-    points: array of shape (r, c).
+    ``columns`` are the names of the two columns: first the one along the rows of ``points``, then
+    the one along its columns. ``width`` is the range of the points, greatest minus least. ``bins``
+    are the names of the rows and of the columns of ``points``, which has the shape (r, c).
     """
 
     columns: tuple[str, str]
@@ -77,7 +77,7 @@ class CrossPanel(NamedTuple):
 def column_panel(card: Card, index: int, slope: float) -> ColumnPanel:
     """Return the panel of the column at a position.
 
-    slope: log-odds of a point.
+    ``slope`` is the log-odds that one point is worth.
     """
     bins, rows = card.bins[index], card.column_table(index)
     ordered = bins.kind in ("number", "date")
@@ -165,7 +165,7 @@ def _number_axis(
 class _Bend:
     """Scale of an axis: linear, logarithmic, or an inverse hyperbolic sine around zero.
 
-    cuts: increasing.
+    ``cuts`` must be increasing.
     """
 
     def __init__(self, cuts: FloatArray) -> None:

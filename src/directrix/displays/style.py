@@ -118,9 +118,9 @@ def mark(ax: Any, x: float, y: float, **how: Any) -> Any:
 class BinaryScores(NamedTuple):
     """Scores of rows of two classes; a row is predicted positive if its score is above ``cut``.
 
-    weight (n,): above zero: rows of weight zero are dropped.
-    classes: names of the negative and the positive class.
-    name: name of the classifier, or "scores".
+    ``weight``, of shape (n,), is above zero: rows of weight zero are dropped. ``classes`` are the
+    names of the negative and the positive class. ``name`` is the name of the classifier, or
+    "scores".
     """
 
     positive: AnyArray

@@ -214,7 +214,7 @@ def _by_cost(metric: Metric, curve: Curve, current: int) -> tuple[FloatArray, An
     That ratio is one at which the threshold costs the least; if there is none, the ratio at which
     its excess cost is the smallest share of the highest cost.
 
-    current: position of the threshold on the curve.
+    ``current`` is the index of the threshold on the curve.
     """
     even = curve.negatives / curve.positives
     low, high = even / _REACH, even * _REACH

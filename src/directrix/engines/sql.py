@@ -56,8 +56,8 @@ class SqlQueries:
     def second(self, rows_of_first: Any) -> tuple[str, ...]:
         """Return the second query: products of features centred at the means of the first query.
 
-        rows_of_first: result of the first query, one row for each class. ValueError is raised if
-            values are missing or not finite.
+        ``rows_of_first`` is the result of the first query, with one row for each class. ValueError
+        is raised if values are missing or not finite.
 
         Returns
         -------

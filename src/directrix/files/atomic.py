@@ -32,8 +32,6 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
     Partial files that a killed process left behind are removed when the same file is written next.
 
-    path: the file to write.
-
     Examples
     --------
     >>> from pathlib import Path

@@ -41,9 +41,8 @@ _STEPS = 8
 class ClassMeans(NamedTuple):
     """Mean and covariance of a vector in each class of the reference rows.
 
-    mean (2, d): the mean of the negatives and that of the positives.
-    covariance: array of shape (2, d, d).
-    size (2,): effective numbers of rows.
+    ``mean``, of shape (2, d), is the mean of the negatives and that of the positives.
+    ``covariance`` has the shape (2, d, d). ``size``, of shape (2,), are the effective sample sizes.
     """
 
     mean: FloatArray
@@ -54,15 +53,15 @@ class ClassMeans(NamedTuple):
 class MixtureFit(NamedTuple):
     """Share of positives among unlabelled rows, and how well the reference explains them.
 
-    share: estimated share of positives.
-    low, high: ends of its interval.
-    statistic: least chi-squared distance of the rows from any mixture of the two reference classes.
-    freedom: its degrees of freedom; zero if the vector has only one dimension, and nothing is
-        tested.
-    p_value: probability of such a distance if only the share of positives had changed.
-    residual (d,): mean of the rows less that of the fitted mixture, in standard errors.
-    expected, error: what the fitted mixture gives for the mean of the combination of components
-        that was asked for, and the standard error of the rows' mean about it; NaN if none was.
+    ``share`` is the estimated share of positives, and ``low`` and ``high`` are the ends of its
+    confidence interval. ``statistic`` is the least chi-squared distance of the rows from any
+    mixture of the two reference classes. ``freedom`` is the number of its degrees of freedom, which
+    is zero if the vector has only one dimension; nothing is tested then. ``p_value`` is the
+    probability of such a distance if only the share of positives had changed. ``residual``, of
+    shape (d,), is the mean of the rows minus that of the fitted mixture, in standard errors.
+    ``expected`` is the mean of the requested combination of components under the fitted mixture,
+    and ``error`` the standard error of the rows' mean about it; both are NaN if no combination was
+    requested.
     """
 
     share: float
@@ -88,15 +87,12 @@ def fit_mixture(
 ) -> MixtureFit:
     """Fit the share of positives to the mean of unlabelled rows.
 
-    mean (d,): mean of the vector over the rows.
-    n_rows: effective number of rows.
-    level: confidence level of the interval.
-    dispersion: variance between days in units of that of independent rows; one if days differ by
-        chance only.
-    share_dispersion: the same for the estimated share: days may differ most in the direction from
-        one class to the other, of which residuals tell nothing.
-    combination (d,): weights of the components in a sum to predict, such as the indicators of
-        alerts.
+    ``mean``, of shape (d,), is the mean of the vector over the rows, and ``n_rows`` the effective
+    sample size. ``level`` is the confidence level of the interval. ``dispersion`` is the variance
+    between days in units of that of independent rows; it is one if days differ by chance only.
+    ``share_dispersion`` is the same for the estimated share: days may differ most in the direction
+    from one class to the other, about which the residuals say nothing. ``combination``, of shape
+    (d,), holds the weights of the components in a sum to predict, such as the indicators of alerts.
 
     Raises
     ------
@@ -134,8 +130,8 @@ def chi_squared(mean: FloatArray, n_rows: float, reference: ClassMeans, share: f
     At the true share it is above its least value, the statistic of `fit_mixture`, by chi-squared
     with one degree of freedom, if days differ by chance only.
 
-    mean, n_rows, reference: as for `fit_mixture`.
-    share: share of positives π.
+    ``mean``, ``n_rows`` and ``reference`` are as for `fit_mixture`. ``share`` is the share of
+    positives π.
     """
     return _Problem.of(mean, n_rows, reference, 1.0).distance(share)
 
@@ -219,8 +215,8 @@ class _Problem(NamedTuple):
         The covariance of the residuals is that before the fit less what the fit removes along the
         gap between the classes.
 
-        combination (d,): weights of the components; by default the errors of single components are
-            returned.
+        ``combination``, of shape (d,), holds the weights of the components; by default the errors
+        of the single components are returned.
         """
         total = self.covariance(share, reference.covariance)
         distance = reference.mean[1] - reference.mean[0]

@@ -104,9 +104,7 @@ class GaussianLaplace:
     .. math:: p(a) = \pi_g\, \mathcal N(a; 0, \sigma^2)
               + \pi_l\, \frac{1}{2 b_l} e^{-|a| / b_l}, \qquad \pi_g + \pi_l = 1
 
-    share: π_g.
-    variance: σ².
-    scale: b_l.
+    ``share`` is π_g, ``variance`` is σ² and ``scale`` is b_l.
     """
 
     share: float

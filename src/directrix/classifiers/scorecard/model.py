@@ -48,7 +48,7 @@ _ROWS_PER_BIN = 20
 def columns_that_tell(card: Card) -> list[str]:
     """Return the columns whose bins alone call nearly every training row right.
 
-    card: a card that knows the counts of its training rows.
+    A card without the counts of its training rows gives none.
     """
     names = []
     for bins, counts in zip(card.bins, card.counts, strict=bool(card.counts)):

@@ -483,9 +483,9 @@ _ROUNDS, _CONVERGED = 50, 1e-6
 class PairGain(NamedTuple):
     """Score test of a pair of columns.
 
-    first, second: names of the columns, in the order of the table.
-    gain: score test of their interaction, in standard deviations: zero or less if the effects of
-        both columns add up.
+    ``first`` and ``second`` are the names of the columns, in the order of the table. ``gain`` is
+    the score test of their interaction in standard deviations; it is zero or less if the effects of
+    both columns add up.
     """
 
     first: str

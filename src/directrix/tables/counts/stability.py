@@ -40,8 +40,8 @@ _PRINTED, _MOVED = 20, 2
 class BinShift(NamedTuple):
     """Shares of a bin in both periods.
 
-    base, later: shares of the rows, without smoothing.
-    psi: what the bin adds to the index of its column.
+    ``base`` and ``later`` are the shares of the rows, without smoothing. ``psi`` is what the bin
+    adds to the index of its column.
     """
 
     bin: str
@@ -53,11 +53,10 @@ class BinShift(NamedTuple):
 class ColumnStability(NamedTuple):
     """Stability of a column between two periods.
 
-    period: name of the later period.
-    psi: population stability index.
-    expected: its expectation if nothing has changed, (K − 1) (1/n + 1/m).
-    noise: level that it stays below in 19 of 20 cases if nothing has changed.
-    reading: "within noise", "stable" (below 0.1), "some change" (below 0.25) or "large change".
+    ``period`` is the name of the later period. ``psi`` is the population stability index,
+    ``expected`` its expectation if nothing has changed, (K − 1) (1/n + 1/m), and ``noise`` the
+    level that it stays below in 19 of 20 cases if nothing has changed. ``reading`` is "within
+    noise", "stable" (below 0.1), "some change" (below 0.25) or "large change".
     """
 
     period: str

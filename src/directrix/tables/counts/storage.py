@@ -99,10 +99,9 @@ _ROWS = 256
 class CellMoments(NamedTuple):
     """Weight, mean and second moment of the cell indicators of one class.
 
-    weight: total weight W.
-    mean (cells,): share of the weight in each cell, c / W.
-    second (cells, cells): share of the weight in each pair of cells, P / W; symmetric, and not
-        centred.
+    ``weight`` is the total weight W. ``mean``, of shape (cells,), is the share of the weight in
+    each cell, c / W. ``second``, of shape (cells, cells), is the share of the weight in each pair
+    of cells, P / W; it is symmetric and not centred.
     """
 
     weight: float
