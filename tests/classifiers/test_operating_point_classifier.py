@@ -267,7 +267,9 @@ def test_the_recall_at_a_limit_is_as_sure_as_that_of_as_many_positives():
 def test_intervals_of_a_cross_fitted_estimator_allow_for_the_final_one(metric):
     X, y = table()
     model = OperatingPointClassifier(GaussianNB(), metric).fit(X, y)
-    fitting = CrossFitting(GaussianNB(), X, y, positive=True, params={}, asked="auto")
+    fitting = CrossFitting(
+        GaussianNB(), X, y, np.ones(len(y)), positive=True, params={}, asked="auto"
+    )
     splits = splits_of(5, X, y, y, None, apart=False)
     fit = fitting.run(splits, np.arange(len(y)), refit=True)
     given = OperatingPointClassifier(None, metric).fit(fit.scores, y[fit.tested])
@@ -503,7 +505,9 @@ def test_with_a_guarantee_other_rows_set_the_threshold():
 def test_time_folds_and_other_splitters(cv):
     X, y = table()
     model = OperatingPointClassifier(GaussianNB(), "f1", cv=cv).fit(X, y)
-    fitting = CrossFitting(GaussianNB(), X, y, positive=True, params={}, asked="auto")
+    fitting = CrossFitting(
+        GaussianNB(), X, y, np.ones(len(y)), positive=True, params={}, asked="auto"
+    )
     splits = splits_of(cv, X, y, y, None, apart=False)
     fit = fitting.run(splits, np.arange(len(y)), refit=True)
     scores = np.full(len(y), np.nan)

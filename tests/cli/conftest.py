@@ -13,7 +13,7 @@ from pyarrow import csv, parquet  # noqa: E402
 from sklearn.datasets import dump_svmlight_file  # noqa: E402
 from typer.testing import CliRunner  # noqa: E402
 
-from directrix import MomentClassifier, Moments  # noqa: E402
+from directrix import MomentClassifier, Moments, ScorecardClassifier  # noqa: E402
 from directrix.cli.app import app  # noqa: E402
 from directrix.export import save  # noqa: E402
 from directrix.metrics import RecallAtFPR  # noqa: E402
@@ -66,6 +66,10 @@ def files(tmp_path_factory):
     X, y = day(1)
     model = MomentClassifier(RecallAtFPR(0.1)).fit_summary(Moments.load(folder / "monday.moments"))
     save(model, folder / "model.dx")
+    settings = {"max_lines": None, "max_crosses": 0, "learn_from": "counts", "warn_baseline": False}
+    card = ScorecardClassifier("recall@fpr=0.1", **settings)
+    frame = parquet.read_table(folder / "monday.parquet").to_pandas()
+    save(card.fit(frame.drop(columns="fraud"), frame["fraud"]), folder / "card.dx")
     text = np.where(y, "bad", "good")
     more = {
         "country": text,

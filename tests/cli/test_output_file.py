@@ -21,6 +21,8 @@ COMMANDS = {
     "merge": "merge {f}/monday.moments {f}/tuesday.moments",
     "subtract": "subtract {f}/both.moments {f}/monday.moments",
     "fit": "fit {f}/monday.moments",
+    "threshold": "threshold {f}/monday.parquet -s amount -t fraud",
+    "edit": "edit {f}/card.dx {f}/monday.parquet -t fraud",
     "predict": "predict {f}/model.dx {f}/monday.parquet",
     "plot": "plot losses",
     "export": "export {f}/model.dx --to json",
@@ -45,6 +47,9 @@ INPUTS = [
     ("fit {f}/monday.parquet -t fraud", "monday.parquet"),
     ("fit {f}/monday.moments", "monday.moments"),
     ("fit {f}/days -t fraud --two-passes -c moment", "days/monday.parquet"),
+    ("threshold {f}/monday.parquet -s amount -t fraud", "monday.parquet"),
+    ("edit {f}/card.dx {f}/monday.parquet -t fraud", "card.dx"),
+    ("edit {f}/card.dx {f}/monday.parquet -t fraud", "monday.parquet"),
     ("predict {f}/model.dx {f}/monday.parquet", "monday.parquet"),
     ("predict {f}/model.dx {f}/days", "days/monday.parquet"),
     ("predict {f}/model.dx {f}/days/../days", "days/monday.parquet"),
@@ -71,6 +76,7 @@ def copies(files, tmp_path, call):
         shutil.copy(files / name, folder)
     shutil.copy(files / "monday.parquet", folder / "days")
     shutil.copy(files / "model.dx", folder)
+    shutil.copy(files / "card.dx", folder)
     days = [folder / "monday.moments", folder / "tuesday.moments"]
     assert call("merge", *days, "-o", folder / "both.moments").code == 0
     collect = ("collect", folder / "model.dx", folder / "monday.parquet", "-r", folder / "store")

@@ -25,6 +25,7 @@ from directrix.displays import (
     FrontierDisplay,
     LossDisplay,
     MarginDisplay,
+    NetBenefitDisplay,
     PathDisplay,
     ScorecardDisplay,
     TradeoffDisplay,
@@ -305,6 +306,10 @@ def days(rows, ax=None):  # noqa: ARG001 - a display of checks
     return DaysDisplay.from_checks(checks(), realised=[0.3, 0.4], ax=ax)
 
 
+def net_benefit_of_line(rows, ax=None):
+    return NetBenefitDisplay.from_estimator(line("plain"), rows.X, rows.y, ax=ax)
+
+
 def losses(side, rows, ax=None):  # noqa: ARG001
     chosen = {
         "logistic": Logistic(),
@@ -346,6 +351,7 @@ DISPLAYS = (
     Case("tradeoff of scores", tradeoff_of_scores, tradeoff_is_exact),
     Case("scorecard", scorecard, None, axes=2, of_rows=False),
     Case("days", days, None, axes=3, of_rows=False),
+    Case("net benefit", net_benefit_of_line, None, of_rows=False),
     *(
         Case(f"losses, {side}", partial(losses, side), losses_are_exact, axes=2, of_rows=False)
         for side in ("positive", "negative", "both")
@@ -414,13 +420,14 @@ def drawn(display):
 def test_every_display_has_laws():
     made = {name for name in directrix.displays.__all__ if name.endswith("Display")}
     tested = {"FrontierDisplay", "LossDisplay", "MarginDisplay", "PathDisplay", "TradeoffDisplay"}
-    tested |= {"ScorecardDisplay", "DaysDisplay"}
+    tested |= {"ScorecardDisplay", "DaysDisplay", "NetBenefitDisplay"}
     assert made == tested == {word_of(case) for case in DISPLAYS}
 
 
 def word_of(case):
     word = case.name.split()[0].strip(",")
-    return {"margins": "Margin", "losses": "Loss"}.get(word, word.capitalize()) + "Display"
+    words = {"margins": "Margin", "losses": "Loss", "net": "NetBenefit"}
+    return words.get(word, word.capitalize()) + "Display"
 
 
 @every_display

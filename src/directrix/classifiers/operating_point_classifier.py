@@ -486,7 +486,7 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         splits = splits_of(self.cv, X, y, positive, groups, apart=apart)
         splits = [Split(*(np.intersect1d(part, used) for part in split)) for split in splits]
         fitting = CrossFitting(
-            self.estimator, X, y, self.positive_, routed, self.response_method, self.n_jobs
+            self.estimator, X, y, weight, self.positive_, routed, self.response_method, self.n_jobs
         )
         fit = fitting.run(splits, used, refit=not apart)
         self.estimator_ = fit.estimator

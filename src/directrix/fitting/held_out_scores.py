@@ -288,13 +288,15 @@ class _PartFit(NamedTuple):
 class CrossFitting:
     """Fits of one estimator to several parts of the same rows.
 
-    ``params`` are further arguments of its `fit`; arrays with one entry per row are divided like
-    the rows. ``asked`` is the method that scores rows, or "auto".
+    ``weight`` has the weights of the rows. ``params`` are further arguments of its `fit`; arrays
+    with one entry per row are divided like the rows. ``asked`` is the method that scores rows, or
+    "auto".
     """
 
     estimator: Any
     X: Any
     y: AnyArray
+    weight: FloatArray
     positive: Any
     params: Mapping[str, Any]
     asked: str
@@ -330,7 +332,7 @@ class CrossFitting:
             by_final[rows] = fits[-1].seen
             scores = np.concatenate(
                 [
-                    _on_scale_of(by_final[own], fit, is_positive[own], scale)
+                    _on_scale_of(by_final[own], fit, is_positive[own], self.weight[own], scale)
                     for fit, own in zip(fits, seen, strict=False)
                 ]
             )
@@ -367,17 +369,18 @@ def _seen_before(splits: Sequence[Split]) -> list[IntArray]:
 
 
 def _on_scale_of(
-    final: FloatArray, fit: _PartFit, positive: AnyArray, scale: ScoreScale
+    final: FloatArray, fit: _PartFit, positive: AnyArray, weight: FloatArray, scale: ScoreScale
 ) -> FloatArray:
     """Return the scores of test rows on the scale of the final estimator.
 
     ``final`` are the scores that the final estimator gives to the rows that ``fit`` has seen. They
     stay as they are if the rows are of one class, or the scores do not separate the classes.
     """
-    if positive.all() or not positive.any():
+    sides = positive & (weight > 0), ~positive & (weight > 0)
+    if not all(side.any() for side in sides):
         return fit.test
     ends = [
-        [float(scale.positions(scores)[side].mean()) for side in (positive, ~positive)]
+        [float(np.average(scale.positions(scores)[side], weights=weight[side])) for side in sides]
         for scores in (fit.seen, final)
     ]
     (high, low), (final_high, final_low) = ends

@@ -18,7 +18,6 @@ from directrix.cli.options import (
     require_output,
 )
 from directrix.cli.reply import Reply, UsageError, show_status
-from directrix.documents.page import Page
 from directrix.files.atomic import atomic_file
 
 if TYPE_CHECKING:
@@ -257,6 +256,7 @@ def _report(
     from directrix.cli.pages import ReportData, read_fit_record, write_sections
     from directrix.cli.pictures import require_positive_rows, use_file_backend
     from directrix.cli.rows import RowFiles, labels_of, score_rows, takes_raw_rows
+    from directrix.documents.page import Page
 
     fit = None if fit_json is None else read_fit_record(fit_json)
     use_file_backend()
