@@ -168,7 +168,8 @@ def plan(args: argparse.Namespace) -> Iterator[tuple[object, ...]]:
 def lines(rows: list[Row]) -> list[str]:
     """Return the report."""
     codes = distinct(select(rows, method=CARD), "code")
-    text = ["# Crosses of cards", "", "How: see `crosses.py`. Codes are commits, oldest first."]
+    how = "How: see `crosses.py`. Codes are commits: cards of 7fb35fc are full, later ones compact."
+    text = ["# Crosses of cards", "", how]
     by_fold, shares = [], []
     for name in (*TABLES_OF_STUDY, TOGETHER):
         cells: list[object] = [name]
