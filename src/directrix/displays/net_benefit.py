@@ -21,12 +21,14 @@ _BELOW, _ABOVE = 0.25, 1.12
 
 @dataclass(eq=False)
 class NetBenefitDisplay:
-    """Decision curve: the net benefit of a model by the risk from which on one acts.
+    r"""Decision curve: the net benefit of a model by the risk from which on one acts.
 
-    The curve is compared with acting on all rows and on none. A model is worth using at the
-    thresholds where it is above both. See `directrix.models.risk_validation.NetBenefit` for the
-    formula; the band is a 95 % interval. Create one with `from_estimator` or `from_predictions`,
-    and give rows that the model was not fitted to.
+    .. math:: \frac{TP}{n} - \frac{FP}{n} \cdot \frac{t}{1 - t}
+
+    of n rows, for the risk t (Vickers and Elkin 2006). The curve is compared with acting on all
+    rows and on none. A model is worth using at the thresholds where it is above both. The band is a
+    95 % interval. Create one with `from_estimator` or `from_predictions`, and give rows that the
+    model was not fitted to.
 
     Parameters
     ----------

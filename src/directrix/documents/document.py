@@ -66,19 +66,6 @@ def to_document(
     Returns
     -------
     str
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from directrix import ScorecardClassifier
-    >>> from directrix.documents import to_document
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(400, 2))
-    >>> y = X[:, 0] + rng.normal(size=400) > 0
-    >>> card = ScorecardClassifier("auc", warn_baseline=False, max_crosses=0, cv=3).fit(X, y)
-    >>> html = to_document(card, about={"title": "Two numbers", "author": "A. Turing"})
-    >>> "<h1>Two numbers</h1>" in html
-    True
     """
     _require_card(classifier)
     if template not in _TEMPLATES:

@@ -211,7 +211,7 @@ class Card:
         cutoff: float,
         higher_is_positive: bool = True,
     ) -> Card:
-        """Return an existing card that is typed in; see `ScorecardClassifier.from_card`.
+        """Return an existing card that is typed in; see ``ScorecardClassifier.from_card``.
 
         Parameters
         ----------
@@ -365,7 +365,7 @@ class Card:
         """Return what total points mean: rows and rates of positives in bands of points.
 
         All rates are those of held-out rows: the part of the training rows that each fold's card
-        had not seen, or rows that were set apart. See `directrix.models.risk_bands`.
+        had not seen, or rows that were set apart.
 
         Parameters
         ----------

@@ -61,7 +61,7 @@ _DIRECTIONS = ("increasing", "decreasing")
 class CardEditor:
     """A card that is edited by hand; every edit returns a new editor, and none is lost.
 
-    Made by `ScorecardClassifier.edit`. The full card of the fit stays the yardstick: after an edit
+    Made by ``ScorecardClassifier.edit``. The full card of the fit stays the yardstick: after an edit
     the points are those nearest to it in its curvature, for the card of all rows and for the card
     made without each fold, so that held-out rows show at once what the edit costs (`price`).
 
@@ -116,7 +116,7 @@ class CardEditor:
     def cuts(self, column: Any, cuts: Sequence[Any]) -> CardEditor:
         """Cut a column of numbers or dates anew.
 
-        With rows in memory these are the cuts. Without, as after `ScorecardClassifier.load_editor`,
+        With rows in memory these are the cuts. Without, as after ``ScorecardClassifier.load_editor``,
         the nearest cuts that the full card has are used, with a warning that names them.
 
         Parameters
@@ -347,7 +347,7 @@ class CardEditor:
         return self._log
 
     def fit(self) -> Any:
-        """Return a `ScorecardClassifier` with the card as it is now.
+        """Return a ``ScorecardClassifier`` with the card as it is now.
 
         It is like any other: it predicts, explains, exports and saves. The lockbox, if there is
         one, says what to expect of it on new rows; it is read here and nowhere else.
@@ -423,7 +423,7 @@ class CardEditor:
     def state(self) -> dict[str, Any]:
         """Return all that this editor knows, as plain values and NumPy arrays, for a page.
 
-        The lockbox is not in it. Edits so far are; `ScorecardClassifier.load_editor` takes it.
+        The lockbox is not in it. Edits so far are; ``ScorecardClassifier.load_editor`` takes it.
         """
         return state_of(self._base, self._cards[0].arrangement, self._log)
 
