@@ -61,9 +61,9 @@ _DIRECTIONS = ("increasing", "decreasing")
 class CardEditor:
     """A card that is edited by hand; every edit returns a new editor, and none is lost.
 
-    Made by ``ScorecardClassifier.edit``. The full card of the fit stays the yardstick: after an edit
-    the points are those nearest to it in its curvature, for the card of all rows and for the card
-    made without each fold, so that held-out rows show at once what the edit costs (`price`).
+    Made by ``ScorecardClassifier.edit``. The full card of the fit stays the yardstick: after an
+    edit the points are those nearest to it in its curvature, for the card of all rows and for the
+    card made without each fold, so that held-out rows show at once what the edit costs (`price`).
 
     People edit until that number is good, so that it stops being held out. One part of the rows,
     the lockbox, is seen by no edit: it is in no count, and `fit` reads it once and reports it.
@@ -116,8 +116,9 @@ class CardEditor:
     def cuts(self, column: Any, cuts: Sequence[Any]) -> CardEditor:
         """Cut a column of numbers or dates anew.
 
-        With rows in memory these are the cuts. Without, as after ``ScorecardClassifier.load_editor``,
-        the nearest cuts that the full card has are used, with a warning that names them.
+        With rows in memory these are the cuts. Without, as after
+        ``ScorecardClassifier.load_editor``, the nearest cuts that the full card has are used, with
+        a warning that names them.
 
         Parameters
         ----------
