@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.harness.data import load_table
 from benchmarks.harness.markdown import table
 from benchmarks.harness.record import Record, Row, commit, grouped_by
 from benchmarks.harness.runner import Part, Study, quiet
@@ -39,7 +40,7 @@ CARDS: dict[str, tuple[str, str | None]] = {
 LARGE = "census_income"
 COLUMNS = 25
 #: A fifth is the lockbox, which is not in the page.
-MOST_ROWS = {LARGE: 25_000}
+LARGE_ROWS = 25_000
 #: Cards begin anew after so many edits, or all columns would be gone.
 SEQUENCES, EDITS = 5, 20
 KINDS = {"merge": 0.35, "cuts": 0.25, "missing": 0.1, "monotone": 0.15, "points": 0.1, "drop": 0.05}
@@ -158,7 +159,7 @@ def described(editor: Any) -> tuple[int, int, int, int]:
 
 def measure(name: str, sequences: list[tuple[int]]) -> list[tuple[object, ...]]:
     """Return rows of the record: sequences of edits, each from the card of a table."""
-    X, y = table_of(name, MOST_ROWS.get(name, 10_000))
+    X, y = table_of(name, 10_000)
     metric, points = CARDS[name]
     editor = editor_of(metric, points, X, y)
     html, about = editor.to_html(), described(editor)
@@ -191,9 +192,11 @@ def edited(
 
 def measure_time(name: str) -> list[tuple[object, ...]]:
     """Return rows of the record of times: one for each edit."""
-    X, y = table_of(name, MOST_ROWS[name])
+    X, y = load_table(name)
+    rows = np.sort(np.random.default_rng(0).choice(len(y), LARGE_ROWS, replace=False))
+    X, y = X.iloc[rows].reset_index(drop=True), y[rows]
     editor = editor_of("auc", None, X.iloc[:, :COLUMNS], y, learn_from="counts")
-    rng, rows = np.random.default_rng(0), []
+    rng, times = np.random.default_rng(0), []
     about = described(editor)
     with TemporaryDirectory() as folder, chromium() as browser:
         page = opened(browser, editor.to_html(), Path(folder))
@@ -207,10 +210,10 @@ def measure_time(name: str) -> list[tuple[object, ...]]:
             spent = _thread_time(session) - before
             kind = editor.log()[-1]["edit"]
             lines = editor.price()[-1].lines
-            rows.append(
+            times.append(
                 (name, number, *about, kind, lines, f"{spent:.0f}", f"{clock:.0f}", commit())
             )
-    return rows
+    return times
 
 
 def _thread_time(session: Any) -> float:
