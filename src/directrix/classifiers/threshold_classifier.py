@@ -499,6 +499,7 @@ class ReportingClassifier(ThresholdClassifier):
                     expected=expected,
                     caught=self._caught_text,
                     weighted_by=point.weighted_by,
+                    segments=point.segments,
                 )
             )
         return tuple(final)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from directrix._typing import FloatArray
     from directrix.frontier.compare import Candidate, Comparison
     from directrix.metrics.base import Metric
+    from directrix.models.segment_rates import SegmentRates
 
 # ── Gap: the difference of a metric between two models, with its interval, in words ───────────────
 
@@ -290,6 +291,8 @@ class DirectReport:
         What scores that know nothing of the label reach (`Metric.chance`); NaN if not known.
     size : CardSize, optional
         Of a compact card: its lines, those of the full card, and the gap between both.
+    segments : SegmentRates, optional
+        The rates in each segment of the rows, where `fit` was given ``segment=``.
     """
 
     metric: Metric
@@ -310,6 +313,7 @@ class DirectReport:
     weighted_by: str = ""
     chance: float = float("nan")
     size: CardSize | None = None
+    segments: SegmentRates | None = None
 
     @classmethod
     def of(
@@ -445,8 +449,9 @@ class DirectReport:
         return "\n".join(lines)
 
     def __str__(self) -> str:
+        segments = [] if self.segments is None else ["", "by segment", str(self.segments)]
         if self.gap is None:
-            return self.summary()
+            return "\n".join([self.summary(), *segments])
         width = max(len(tried.name) for tried in self._shown)
         header = f"{'candidate':<{width + 2}}{'metric':>9}  standard error over folds"
         lines = [self.summary(), "", header]
@@ -455,7 +460,7 @@ class DirectReport:
             lines.append(f"{mark} {tried.name:<{width}}{tried.metric:9.4f}  {_error_text(tried)}")
         if len(self.tried) > len(self._shown):
             lines.append(f"  and {len(self.tried) - len(self._shown)} more in .tried")
-        return "\n".join(lines)
+        return "\n".join([*lines, *segments])
 
     def _repr_html_(self) -> str:
         """Return the report as HTML for notebooks."""
@@ -479,6 +484,7 @@ class DirectReport:
             + escape(" ".join(map(sentence, said)) + suspects + self._skipped_text)
             + "".join(f"<br>{escape(str(effect))}" for effect in self.directions)
             + f"</p>{table}"
+            + ("" if self.segments is None else f"<p>by segment</p>{self.segments.to_html()}")
         )
 
 

@@ -216,8 +216,9 @@ class SegmentRates(tuple[SegmentRate, ...]):
 
     _HEADER = ("segment", "rows", "positives", *RATES)
 
-    def _texts(self) -> list[tuple[str, ...]]:
-        return [
+    def table(self) -> list[tuple[str, ...]]:
+        """Return the rates as rows of texts with a header."""
+        rows = [
             (
                 str(each.name),
                 f"{each.rows:,.10g}",
@@ -226,6 +227,7 @@ class SegmentRates(tuple[SegmentRate, ...]):
             )
             for each in self
         ]
+        return [self._HEADER, *rows]
 
     @property
     def notes(self) -> list[str]:
@@ -236,13 +238,25 @@ class SegmentRates(tuple[SegmentRate, ...]):
         return [*(str(self.gap(rate)) for rate in ("fpr", "recall")), ratio]
 
     def __str__(self) -> str:
-        return "\n".join([*text_table([self._HEADER, *self._texts()]), *self.notes])
+        return "\n".join([*text_table(self.table()), *self.notes])
 
     def to_html(self) -> str:
         """Return the table as HTML, with the numbers of ``str``."""
-        return html_table(self._HEADER, self._texts(), "; ".join(self.notes))
+        header, *rows = self.table()
+        return html_table(header, rows, "; ".join(self.notes))
 
     _repr_html_ = to_html
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return rates, gaps and the adverse impact ratio for JSON."""
+        ends = ("value", "low", "high")
+        rates = [
+            {"segment": each.name, "rows": each.rows, "positives": each.positives}
+            | {rate: {end: getattr(getattr(each, rate), end) for end in ends} for rate in RATES}
+            for each in self
+        ]
+        gaps = {rate: self.gap(rate)._asdict() for rate in RATES}
+        return {"rates": rates, "gaps": gaps, "adverse_impact_ratio": self.impact_ratio}
 
     def to_frame(self) -> Any:
         """Return the table as a pandas data frame, with columns for the ends of intervals."""
