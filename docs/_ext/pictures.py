@@ -40,11 +40,11 @@ def draw(card: Card, columns: int) -> str:
         lowest = max(lowest, y)
     width, height = columns * (WIDTH + 2 * MARGIN), lowest + FOOT
     head = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
-        f'height="{height}" font-family="{FONT}" font-size="12.5" role="img" '
-        'aria-label="A scorecard: columns, bins and points">',
-        f'<rect x="0.5" y="0.5" width="{width - 1}" height="{height - 1}" rx="8" fill="#ffffff" '
-        f'stroke="{RULE}"/>',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}"',
+        f' height="{height}" font-family="{FONT}" font-size="12.5" role="img"',
+        ' aria-label="A scorecard: columns, bins and points">',
+        f'<rect x="0.5" y="0.5" width="{width - 1}" height="{height - 1}" rx="8" fill="#ffffff"',
+        f' stroke="{RULE}"/>',
         _text(MARGIN, 28, "Loans: points of an application", size=16, weight=600),
         _text(MARGIN, 46, f"refused above {card.cutoff:g} points in all", colour=GREY),
     ]
@@ -64,8 +64,8 @@ def _block(block: Block, left: int, top: int) -> list[str]:
         length = max(BAR * row.points / 100, 1)
         parts += [
             _text(left, y, _short(row.bin)),
-            f'<rect x="{left + WIDTH - 30 - BAR}" y="{y - 10}" width="{length:.1f}" height="12" '
-            f'fill="{TEAL if row.points else PALE}"/>',
+            f'<rect x="{left + WIDTH - 30 - BAR}" y="{y - 10}" width="{length:.1f}" height="12"',
+            f' fill="{TEAL if row.points else PALE}"/>',
             _text(left + WIDTH, y, f"{row.points:g}", anchor="end", weight=600),
         ]
     return parts
