@@ -35,7 +35,7 @@ def main() -> None:
     with contextlib.redirect_stdout(printed):
         for block in blocks:
             exec(compile(block, "README.md", "exec"), {})  # noqa: S102 - our own page
-    if "on new rows expect" not in printed.getvalue() or not files:
+    if "Expected on new rows" not in printed.getvalue() or not files:
         sys.exit("the lines of README.md do not print the report of a card")
     print(f"{where.parent} {version('directrix')}: {len(files)} model files, README.md")
 
