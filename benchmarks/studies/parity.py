@@ -246,8 +246,12 @@ def planned_shuffled(args: argparse.Namespace) -> Iterator[tuple[str, str, int]]
 
 
 class Result(NamedTuple):
-    """A method on the held-out rows of all folds of a pair."""
+    """A method on the held-out rows of all folds of a pair that are measured.
 
+    ``base`` is the method that it starts from, on the same folds.
+    """
+
+    folds: int
     recall: float
     error: float
     gap: float
@@ -255,6 +259,7 @@ class Result(NamedTuple):
     seconds: float
     by_chance: float
     most_by_chance: float
+    base: Result | None = None
 
     @classmethod
     def of(cls, rows: Sequence[Row]) -> Result:
@@ -265,23 +270,39 @@ class Result(NamedTuple):
             sums.append([numbers(segment, name).sum() for name in names])
         negatives, alarms, positives, caught = np.array(sums).T
         recall = float(caught.sum() / positives.sum())
-        rates = alarms / negatives
         unflagged = 1 - (alarms + caught) / (negatives + positives)
         draws = np.random.default_rng(0).binomial(
             negatives.astype(int), alarms.sum() / negatives.sum(), (4000, len(negatives))
         )
         by_chance = np.ptp(draws / negatives, axis=1)
         return cls(
+            len(distinct(rows, "fold")),
             recall,
             float(np.sqrt(recall * (1 - recall) / positives.sum())),
-            float(np.ptp(rates)),
+            float(np.ptp(alarms / negatives)),
             float(unflagged.min() / unflagged.max()),
             float(numbers(rows, "CPU s").mean()),
             float(by_chance.mean()),
             float(np.quantile(by_chance, 0.95)),
         )
 
+    @property
+    def change(self) -> float:
+        """Change of the recall against the base, in standard errors of the base."""
+        return (self.recall - self.base.recall) / self.base.error if self.base else 0.0
 
+    @property
+    def left(self) -> float:
+        """Share of the base's gap that is left."""
+        return self.gap / self.base.gap if self.base else 1.0
+
+    @property
+    def halved(self) -> bool:
+        """Whether the gap is halved within one standard error of recall."""
+        return self.change >= -1 and self.left <= HALF
+
+
+HALF = 0.5
 #: Each method with the one that it starts from.
 BASES = {
     **dict.fromkeys(("card, one SE", "card, least gap"), "card"),
@@ -294,41 +315,39 @@ Results = Mapping[tuple[str, str], Mapping[str, Result]]
 
 
 def results_of(rows: list[Row]) -> Results:
-    """Return the results of each pair by method, where all folds are measured."""
+    """Return the results of each pair by method."""
     found: dict[tuple[str, str], dict[str, Result]] = {}
-    for (name, column, method), some in grouped_by(rows, "table", "column", "method").items():
-        if len(distinct(some, "fold")) == FOLDS:
-            found.setdefault((name, column), {})[method] = Result.of(some)
+    groups = grouped_by(rows, "table", "column", "method")
+    for (name, column, method), some in groups.items():
+        result, base = Result.of(some), groups.get((name, column, BASES.get(method, "")))
+        if base is not None:
+            folds = set(distinct(some, "fold"))
+            result = result._replace(base=Result.of([row for row in base if row["fold"] in folds]))
+        found.setdefault((name, column), {})[method] = result
     order = [pair[:2] for pair in PAIRS if pair[:2] in found]
     return {pair: found[pair] for pair in order}
-
-
-def _changes(result: Result, base: Result) -> tuple[float, float]:
-    """Return the change of recall in standard errors of the base, and the share of the gap left."""
-    return (result.recall - base.recall) / base.error, result.gap / base.gap
 
 
 def _summary(results: Results, pairs: Sequence[tuple[str, str]], title: str) -> list[str]:
     cells = []
     methods = dict.fromkeys(name for pair in pairs for name in results[pair])
     for method in methods:
-        some = [results[pair] for pair in pairs if method in results[pair]]
+        some = [results[pair][method] for pair in pairs if method in results[pair]]
         means = [
-            float(np.mean([getattr(each[method], name) for each in some]))
+            float(np.mean([getattr(each, name) for each in some]))
             for name in ("recall", "gap", "impact", "seconds")
         ]
-        row = [method, len(some), *(f"{mean:.3f}" for mean in means[:3]), f"{means[3]:.2f}"]
-        base = BASES.get(method)
-        if base is None:
-            row += ["", "", ""]
+        row = [method, len(some), sum(each.folds for each in some)]
+        row += [*(f"{mean:.3f}" for mean in means[:3]), f"{means[3]:.2f}"]
+        gaps = [each.base.gap for each in some if each.base]
+        if gaps:
+            change, good = np.mean([each.change for each in some]), sum(e.halved for e in some)
+            row += [f"{change:+.1f}", f"{means[1] / np.mean(gaps):.2f}", f"{good} of {len(some)}"]
         else:
-            changes = np.array([_changes(each[method], each[base]) for each in some])
-            left = means[1] / np.mean([each[base].gap for each in some])
-            good = ((changes[:, 0] >= -1) & (changes[:, 1] <= 0.5)).sum()
-            row += [f"{changes[:, 0].mean():+.1f}", f"{left:.2f}", f"{good} of {len(some)}"]
+            row += ["", "", ""]
         cells.append(row)
     columns = (
-        "method | pairs | recall | FPR gap | adverse impact ratio | CPU s of a fit | "
+        "method | pairs | folds | recall | FPR gap | adverse impact ratio | CPU s of a fit | "
         "recall against its base, in SE | share of its base's gap left | "
         "gap halved within one SE"
     )
@@ -348,52 +367,49 @@ def _each_pair(results: Results, real: Sequence[tuple[str, str]]) -> list[str]:
         )
         cells = []
         for method, each in methods.items():
-            row = [method, f"{each.recall:.3f}", f"{each.gap:.3f}", f"{each.impact:.3f}"]
-            if (start := BASES.get(method)) in methods:
-                change, left = _changes(each, methods[start])
-                row += [bold_if(f"{change:+.1f}", change < -1), bold_if(f"{left:.2f}", left > 0.5)]
-            else:
-                row += ["", ""]
+            row = [method, each.folds, *(f"{v:.3f}" for v in (each.recall, each.gap, each.impact))]
+            marks = each.change < -1, each.left > HALF
+            texts = f"{each.change:+.1f}", f"{each.left:.2f}"
+            row += map(bold_if, texts, marks) if each.base else ("", "")
             cells.append((*row, f"{each.seconds:.2f}"))
-        columns = "method | recall | FPR gap | adverse impact ratio | recall, SE | gap left | CPU s"
+        columns = (
+            "method | folds | recall | FPR gap | adverse impact ratio | recall, SE | gap left | "
+            "CPU s"
+        )
         text += ["", f"### {title}", *table(columns, cells)]
     return text
 
 
 def _goals(results: Results, real: Sequence[tuple[str, str]]) -> list[str]:
     """Return the goals of the study with their verdicts, and every pair that misses them."""
-    some = [pair for pair in real if {_OURS, "card"} <= set(results[pair])]
-    if not some:
+    found = {pair: results[pair][_OURS] for pair in real if _OURS in results[pair]}
+    if not found:
         return []
-    both = {pair: (results[pair][_OURS], results[pair]["card"]) for pair in some}
-    changes = {pair: _changes(*each) for pair, each in both.items()}
-    change = float(np.mean([each[0] for each in changes.values()]))
-    left = sum(each[0].gap for each in both.values()) / sum(each[1].gap for each in both.values())
-    missed = [pair for pair in some if changes[pair][0] < -1 or changes[pair][1] > 0.5]
-    good = len(some) - len(missed)
+    n, change = len(found), float(np.mean([each.change for each in found.values()]))
+    left = sum(each.gap for each in found.values())
+    left /= sum(each.base.gap for each in found.values() if each.base)
+    missed = [
+        f"{' '.join(pair)} (recall {each.change:+.1f} SE, gap left {each.left:.2f})"
+        for pair, each in found.items()
+        if not each.halved
+    ]
+    good = n - len(missed)
     text = ["", "## Goals", ""]
     text.append(
-        f"- In the mean of {len(some)} pairs with a real gap, the gap is at most half, at one "
-        f"standard error of recall at most: {holds(change >= -1 and left <= 0.5)} "
+        f"- In the mean of {n} pairs with a real gap, the gap is at most half, at one "
+        f"standard error of recall at most: {holds(change >= -1 and left <= HALF)} "
         f"(share left {left:.2f}, recall {change:+.1f} SE)."
     )
     text.append(
-        f"- So on at least 8 of 10 pairs: {holds(good >= 0.8 * len(some))} ({good} of "
-        f"{len(some)}). Missed on "
-        + listed(
-            f"{pair[0]} {pair[1]} (recall {changes[pair][0]:+.1f} SE, gap left "
-            f"{changes[pair][1]:.2f})"
-            for pair in missed
-        )
-        + "."
+        f"- So on at least 8 of 10 pairs: {holds(good >= 0.8 * n)} ({good} of {n}). Missed on "
+        f"{listed(missed)}."
     )
-    timed_pairs = [pair for pair in some if _RIVAL in results[pair]]
-    if timed_pairs:
-        taken = [
-            sum(results[pair][name].seconds for pair in timed_pairs)
-            for name in (_OURS, "card", _RIVAL)
-        ]
-        whole, added = taken[0] / taken[2], (taken[0] - taken[1]) / taken[2]
+    both = [pair for pair in found if _RIVAL in results[pair]]
+    if both:
+        ours, plain, rival = (
+            sum(results[pair][name].seconds for pair in both) for name in (_OURS, "card", _RIVAL)
+        )
+        whole, added = ours / rival, (ours - plain) / rival
         text.append(
             f"- At most a tenth of the CPU of one point of ExponentiatedGradient: all alternatives "
             f"add {added:.2f} of it to the fit of the card ({holds(added <= 0.1)}); with the card, "
@@ -433,7 +449,7 @@ def lines(rows: list[Row]) -> list[str]:
     real = [pair for pair, card in base.items() if card.gap > card.most_by_chance]
     about = (
         f"Recall, false-positive rates and adverse impact ratio (smallest share of rows that are "
-        f"not flagged over the largest) on held-out rows of {FOLDS} folds, all together, at a "
+        f"not flagged over the largest) on held-out rows of up to {FOLDS} folds together, at a "
         f"false-positive rate of {RATE:.0%} over the test rows of each fold, of at most "
         f"{MOST_ROWS:,} rows of a table (`benchmarks/studies/parity.py`; commit "
         f"{commits_of(rows)}). A gap is the largest false-positive rate of a segment less the "

@@ -3,8 +3,9 @@ Keep a false-positive rate in every country
 ===========================================
 
 A bank stops payments in five countries with one model. At most 5 % of honest payments may be
-stopped, and the supervisor of each country asks about that country. The example compares a threshold
-that keeps the limit over all payments with one that keeps it in every country, on new payments.
+stopped, and the supervisor of each country asks about that country. The example compares a
+threshold that keeps the limit over all payments with one that keeps it in every country, on new
+payments.
 """
 
 # %%
