@@ -213,15 +213,16 @@ def boosting(fold: Fold, rate: float) -> Measured:
     train, test = _as_numbers(fold)
     names = {name: k for k, name in enumerate(sorted(set(fold.segment)))}
     group = np.array([names[name] for name in fold.segment])
-    common = {"num_threads": 1, "verbose": -1, "seed": 0, "num_leaves": LEAVES}
-    limits = {
+    common: dict[str, Any] = {"num_threads": 1, "verbose": -1, "seed": 0, "num_leaves": LEAVES}
+    limits: dict[str, Any] = {
         "objective": "constrained_cross_entropy",
         "constraint_type": "FPR",
         "global_constraint_type": "FPR",
         "global_target_fpr": rate,
     }
+    methods: dict[str, dict[str, Any]] = {"LightGBM": {"objective": "binary"}, "FairGBM": limits}
     results: Measured = {}
-    for name, params in {"LightGBM": {"objective": "binary"}, "FairGBM": limits}.items():
+    for name, params in methods.items():
         groups = {"constraint_group": group} if name == "FairGBM" else {}
         rows = fairgbm.Dataset(train, label=fold.train.y.astype(int), **groups)
         model, seconds = timed(fairgbm.train, {**common, **params}, rows, num_boost_round=ROUNDS)
