@@ -43,6 +43,7 @@ class Flags(NamedTuple):
 class Fold(NamedTuple):
     """Training and test rows of a fold, with their segments."""
 
+    number: int
     train: Rows
     segment: AnyArray
     test: Rows
