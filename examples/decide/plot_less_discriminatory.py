@@ -81,12 +81,16 @@ for k in range(len(card.alternatives_)):
 # What the frontier says
 # ----------------------
 # On held-out rows with their intervals, and the same cards on new loans. Most of the gap goes for
-# little; what is left of it costs more and more.
+# little recall; what is left of it costs more, and beyond equal rates the gap turns round.
 
-figure, ax = plt.subplots(figsize=(6.5, 4.2), layout="constrained")
+figure, ax = plt.subplots(figsize=(7.0, 5.0), layout="constrained")
 AlternativesDisplay.from_estimator(card, ax=ax)
-ax.plot(gaps, recalls, color=style.GREY, marker=".", linestyle="--", label="on 60,000 new loans")
-style.finish(ax, ax.get_xlabel(), ax.get_ylabel(), columns=2)
+ax.plot(gaps, recalls, color=style.ORANGE, marker=".", linestyle="--", label="on 60,000 new loans")
+style.finish(ax, ax.get_xlabel(), ax.get_ylabel(), columns=0)
+ax.get_legend().remove()
+figure.legend(
+    *ax.get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False, fontsize=9
+)
 figure.suptitle("Cards with a smaller gap between men and women")
 
 # %%
