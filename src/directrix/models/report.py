@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from directrix._typing import FloatArray
     from directrix.frontier.compare import Candidate, Comparison
     from directrix.metrics.base import Metric
+    from directrix.models.alternatives import Alternatives
 
 # ── Gap: the difference of a metric between two models, with its interval, in words ───────────────
 
@@ -290,6 +291,8 @@ class DirectReport:
         What scores that know nothing of the label reach (`Metric.chance`); NaN if not known.
     size : CardSize, optional
         Of a compact card: its lines, those of the full card, and the gap between both.
+    alternatives : Alternatives, optional
+        Of a fit with ``parity=``: models with smaller gaps between segments, and which is chosen.
     """
 
     metric: Metric
@@ -310,6 +313,7 @@ class DirectReport:
     weighted_by: str = ""
     chance: float = float("nan")
     size: CardSize | None = None
+    alternatives: Alternatives | None = None
 
     @classmethod
     def of(
@@ -399,7 +403,8 @@ class DirectReport:
         """How the choice compares with simpler models, one line each; above zero is better."""
         size = [] if self.size is None else [str(self.size)]
         ties = [] if self.ties is None else [self.ties.text(self.metric.label)]
-        return [*size, *(gap.text(name) for name, gap in self._gaps), *ties]
+        parity = [] if self.alternatives is None else [self.alternatives.summary]
+        return [*size, *parity, *(gap.text(name) for name, gap in self._gaps), *ties]
 
     @property
     def _suspects_text(self) -> str:
