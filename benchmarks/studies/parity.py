@@ -208,7 +208,8 @@ def planned(args: argparse.Namespace) -> Iterator[tuple[str, str, str, int]]:
     ]
     for number in range(FOLDS):
         for pair in PAIRS:
-            yield from ((*pair[:2], methods, number) for methods in able)
+            if not args.pairs or f"{pair.table},{pair.column}" in args.pairs:
+                yield from ((*pair[:2], methods, number) for methods in able)
 
 
 # ── segments at random ────────────────────────────────────────────────────────────────────────────
@@ -498,6 +499,7 @@ STUDY = Study(
     lines,
     options={
         "--minutes": None,
+        "--pairs": {"nargs": "*", "help": "some pairs, such as compas,race"},
         "--only": {"nargs": "*", "help": f"some of {', '.join((*METHODS, 'shuffled'))}"},
     },
 )
