@@ -431,9 +431,9 @@ def _shuffled_lines(rows: list[Row]) -> list[str]:
     acted = moved > 0
     paid = f"{cost[acted].mean():.3f} (largest {cost[acted].max():.3f})" if acted.any() else "none"
     about = (
-        f"{len(rows)} times, segments were given to rows at random "
-        f"(`parity_shuffled.csv`; commit {commits_of(rows)}): {TRAINED:,} rows to train at most, "
-        f"cards from counts of bins. The guard let parity act in {acts.mean():.1%} of them (goal: at most 10 %: "
+        f"{len(rows)} times, segments were given to rows at random (`parity_shuffled.csv`; commit "
+        f"{commits_of(rows)}): {TRAINED:,} rows to train at most, cards from counts of bins. The "
+        f"guard let parity act in {acts.mean():.1%} of them (goal: at most 10 %: "
         f"{holds(float(acts.mean()) <= 0.1)}), and a model other than the plain one was delivered "
         f"in {moved.mean():.1%}. Recall that was then given up on other rows: {paid}; in the mean "
         f"of all {len(rows)}: {cost.mean():.4f}."
