@@ -321,7 +321,7 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
         for label, report in zip(labels, self.reports_, strict=True):
             progress.stage(
                 f"{label}chosen from {len(report.tried)} candidates: {report.chosen}; "
-                f"{report.metric.label}: {report.expected_text}"
+                f"{report.metric.label} {report.expected_text}"
             )
 
     @property

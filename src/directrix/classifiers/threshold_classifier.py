@@ -532,6 +532,6 @@ class ReportingClassifier(ThresholdClassifier):
             return f"catches {self.positive_!r}"
         other = next(label for label in classes if label != self.positive_)
         return (
-            f"catches {self.positive_!r}, the last label in order; positive={other!r} would catch "
-            "the other"
+            f"catches {self.positive_!r}, the last label in sorted order; for the other, give "
+            f"positive={other!r}"
         )
