@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
-from scipy.optimize import isotonic_regression
 from scipy.special import expit
 
 from directrix.fitting.finalize import Lines
@@ -171,7 +170,7 @@ class Point(NamedTuple):
 
     ``gap`` is that between the segments. ``error`` is the standard error of the difference between
     its metric and that of the plain fit. ``fold_losses`` are those of the metric in each fold, and
-    ``loss`` that of all rows less that of the plain fit, made to rise along the path.
+    ``loss`` is what it is behind the plain fit, smoothed along the path.
     """
 
     direction: str
@@ -304,8 +303,8 @@ class ParitySearch:
             error = self.standard_error(scores, self.scores)
             points.append((direction, strength, lines, scaled, gap, error, folds))
             losses.append(sign * (value - self._plain_value))
-        rising = isotonic_regression(losses).x.tolist()
-        return [Point(*point, loss) for point, loss in zip(points, rising, strict=True)]
+        smooth = _smoothed(np.array(losses), np.array([point[5] for point in points]))
+        return [Point(*point, loss) for point, loss in zip(points, smooth.tolist(), strict=True)]
 
     @cached_property
     def _plain_value(self) -> float:
@@ -401,6 +400,19 @@ def frontier(points: Sequence[Point], chosen: Point | None) -> list[Point]:
     if chosen is not None and not any(point is chosen for point in best):
         best = sorted([*best, chosen], key=lambda each: (each.loss, each.gap))
     return best
+
+
+def _smoothed(losses: FloatArray, errors: FloatArray) -> FloatArray:
+    r"""Return losses along a path as :math:`b t^2` of the strength t, with b at least zero.
+
+    The plain fit is nearly a minimum, so that the loss has no linear term; one curve through all
+    points is known better than each of them. They count by their standard errors.
+    """
+    square = np.square(_STRENGTHS)
+    precision = 1.0 / np.square(np.maximum(errors, errors.max() * 0.01 + np.finfo(float).eps))
+    factor = float(precision @ (losses * square)) / float(precision @ np.square(square))
+    smooth: FloatArray = max(factor, 0.0) * square
+    return smooth
 
 
 def _quantile(values: FloatArray, weight: FloatArray, share: float) -> float:

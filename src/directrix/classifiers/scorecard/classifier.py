@@ -199,6 +199,7 @@ class ScorecardClassifier(CardModel):
         features: Sequence[Any] | None = None,
         weight: Any = None,
         fold: Any = None,
+        segment: Any = None,
         counts: BinCounts | None = None,
         refine: int = 1,
         engine: str = "auto",
@@ -228,6 +229,10 @@ class ScorecardClassifier(CardModel):
             Sample weights. A row of whole weight k stays in one fold here.
         fold : HashFolds, optional
             How rows are held out; by default each row independently, in as many folds as `cv`.
+        segment : str, int or array, optional
+            Segment of each row, such as a country: ``operating_point_.segments`` has the rates in
+            each, and limits may be kept in all (`InEverySegment`). It is counted in the same
+            passes, and no feature unless `features` names it.
         counts : BinCounts, optional
             Counts of all these rows, with the same folds: the card is made from them in closed
             form, with their bins.
@@ -249,6 +254,7 @@ class ScorecardClassifier(CardModel):
             raise ValueError(msg)
         log = Progress(self)
         roles = {"target": target, "features": features, "weight": weight, "fold": fold}
+        roles |= {"segment": segment}
         reading = {"engine": engine, "progress": progress}
         fit = self._source_fit(source, roles, reading, refine, TableRoles)
         n_folds = fit.passes.fold.n_folds
