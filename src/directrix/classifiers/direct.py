@@ -128,7 +128,7 @@ class DirectClassifier(MetricClassifier):
         guarantee: float | None = None,
         limits: Limits | None = None,
         time_budget: float | None = None,
-        class_weight: Any = None,
+        class_weight: Mapping[Any, float] | str | None = None,
         monotone: Mapping[Any, str] | None = None,
         n_jobs: int | None = None,
         warn_baseline: bool = True,

@@ -19,3 +19,7 @@ __all__ = [
     "ScorecardDisplay",
     "TradeoffDisplay",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

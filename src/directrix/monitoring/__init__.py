@@ -44,3 +44,7 @@ __all__ = [
     "retune",
     "summarize_day",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__
