@@ -49,9 +49,9 @@ _MODULES = {
     "summarize": "engines",
 }
 _ROOMS = (
-    *("checks", "classifiers", "displays", "documents", "engines", "exceptions", "export"),
-    *("frontier", "losses", "metrics", "moments", "monitoring", "objectives", "risks", "solve"),
-    "tables",
+    *("checks", "classifiers", "datasets", "displays", "documents", "engines", "exceptions"),
+    *("export", "frontier", "losses", "metrics", "moments", "monitoring", "objectives", "risks"),
+    *("solve", "tables"),
 )
 #: Rooms without public names, which tab completion leaves out.
 _INTERNAL_ROOMS = ("designs", "files", "fitting", "models", "rows")

@@ -5,7 +5,6 @@ import duckdb
 import numpy as np
 import pandas as pd
 import postgres_server
-import psycopg
 import pytest
 import spark_cluster
 import sqlglot
@@ -14,6 +13,8 @@ from sqlglot import exp
 from directrix import MomentClassifier
 from directrix.exceptions import SqlNameError
 from directrix.export import to_sql
+
+psycopg = pytest.importorskip("psycopg")
 
 #: Of the score, relative to it where it is greater than one; of the probability.
 CLOSE = 1e-9

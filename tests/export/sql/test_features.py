@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pipeline_samples as samples
 import postgres_server
-import psycopg
 import pytest
 import spark_cluster
 import sqlglot
@@ -21,6 +20,8 @@ from directrix.export import to_sql
 from directrix.export.expressions import Binned, Clipped, Filled, Lookup, RawColumn
 from directrix.export.sql_writer import SqlWriter
 from directrix.tables import NumberBins
+
+psycopg = pytest.importorskip("psycopg")
 
 KEY = "key"
 DIALECTS = ["duckdb", "postgres", "bigquery", "snowflake", "spark", "clickhouse"]
