@@ -87,9 +87,9 @@ def test_a_pipeline_is_cross_validated_saved_loaded_and_scored(rows, tmp_path):
     assert min(result.avgMetrics) > 0.7
     chosen = metrics[int(np.argmax(result.avgMetrics))]
 
-    result.write().overwrite().save(str(tmp_path / "search"))
+    result.save(str(tmp_path / "search"))
     best = CrossValidatorModel.load(str(tmp_path / "search")).bestModel
-    best.write().overwrite().save(str(tmp_path / "best"))
+    best.save(str(tmp_path / "best"))
     loaded = PipelineModel.load(str(tmp_path / "best"))
     moments = summarize(assembler().transform(rows), target="label", features="features")
     expected = MomentClassifier(chosen).fit_summary(moments)

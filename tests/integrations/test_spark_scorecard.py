@@ -101,7 +101,7 @@ def test_a_pipeline_is_saved_loaded_and_scores_without_python(frame, tmp_path):
     stage = SparkScorecardModel(classifier, pointsCol="p", probabilityCol="")
     before = SQLTransformer(statement="SELECT *, `it's` IN ('', ' ') AS blank FROM __THIS__")
     pipeline = Pipeline(stages=[before, stage]).fit(frame)
-    pipeline.write().overwrite().save(str(tmp_path / "pipeline"))
+    pipeline.save(str(tmp_path / "pipeline"))
     loaded = PipelineModel.load(str(tmp_path / "pipeline"))
     again = loaded.stages[1]
     assert again.uid == stage.uid
