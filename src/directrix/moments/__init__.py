@@ -41,3 +41,7 @@ __all__ = [
     "Standardized",
     "Summary",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__
