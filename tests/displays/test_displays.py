@@ -443,7 +443,7 @@ def drawn(display):
 def test_every_display_has_laws():
     made = {name for name in directrix.displays.__all__ if name.endswith("Display")}
     tested = {"FrontierDisplay", "LossDisplay", "MarginDisplay", "PathDisplay", "TradeoffDisplay"}
-    tested |= {"ScorecardDisplay", "DaysDisplay", "NetBenefitDisplay"}
+    tested |= {"ScorecardDisplay", "DaysDisplay", "NetBenefitDisplay", "AlternativesDisplay"}
     assert made == tested == {word_of(case) for case in DISPLAYS}
 
 

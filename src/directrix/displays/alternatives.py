@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from directrix.displays import style
 
 if TYPE_CHECKING:
-    from directrix.models.alternatives import Alternatives
+    from directrix._typing import FloatArray
+
+#: Names of rates in the label of the axis.
+_NAMES = {"fpr": "false-positive rate", "alerts": "alerts", "recall": "recall"}
 
 
 @dataclass(eq=False)
@@ -23,7 +27,16 @@ class AlternativesDisplay:
 
     Parameters
     ----------
-    alternatives : Alternatives
+    gaps, values, reach : arrays of shape (k,)
+        Gap between segments, metric and half the width of the interval; the plain fit is first.
+    chosen : int
+        Index of the one that is delivered.
+    band : tuple of float
+        Metric of the plain fit, and that of one standard error less.
+    chance : float
+        Gap that chance alone makes.
+    rate, label : str
+        Names of the rate and of the metric.
 
     Attributes
     ----------
@@ -32,7 +45,14 @@ class AlternativesDisplay:
     points_, chosen_, plain_, chance_, band_ : matplotlib artists
     """
 
-    alternatives: Alternatives
+    gaps: FloatArray
+    values: FloatArray
+    reach: FloatArray
+    chosen: int
+    band: tuple[float, float]
+    chance: float
+    rate: str
+    label: str
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
@@ -45,7 +65,18 @@ class AlternativesDisplay:
         """
         style.pyplot()
         check_is_fitted(estimator)
-        return cls(style.last_step(estimator).alternatives_).plot(ax)
+        table = style.last_step(estimator).alternatives_
+        plain, sign = table[0], 1.0 if table.metric.greater_is_better else -1.0
+        return cls(
+            np.array([each.gap.value for each in table]),
+            np.array([each.metric for each in table]),
+            np.array([(each.change.high - each.change.low) / 2.0 for each in table]),
+            table.chosen,
+            (plain.metric, plain.metric - sign * table.error),
+            plain.gap.by_chance,
+            _NAMES[table.parity.rate],
+            table.metric.label,
+        ).plot(ax)
 
     def plot(self, ax: Any = None, **points: Any) -> Self:
         """Draw the stored alternatives.
@@ -59,33 +90,28 @@ class AlternativesDisplay:
         """
         (self.ax_,) = style.panels(ax, (1, 1), 3.6)
         self.figure_ = self.ax_.figure
-        table = self.alternatives
-        plain, others = table[0], [each for k, each in enumerate(table) if k]
-        sign = 1.0 if table.metric.greater_is_better else -1.0
+        gaps, values, grey = self.gaps, self.values, {"color": style.GREY}
         self.points_ = None
-        if others:
-            reach = [(each.change.high - each.change.low) / 2.0 for each in others]
+        if len(gaps) > 1:
             how = {"fmt": "o", "color": style.BLUE, "markersize": 4, "linewidth": 1.0, **points}
-            gaps, values = [each.gap.value for each in others], [each.metric for each in others]
             label = "alternatives, 95 % interval"
-            self.points_ = self.ax_.errorbar(gaps, values, yerr=reach, label=label, **how)
-        ends = plain.metric, plain.metric - sign * table.error
-        shade = {"color": style.GREY, "alpha": 0.15, "linewidth": 0}
-        label = "one standard error"
-        self.band_ = self.ax_.axhspan(min(ends), max(ends), label=label, **shade)
+            bars = {"yerr": self.reach[1:], "label": label, **how}
+            self.points_ = self.ax_.errorbar(gaps[1:], values[1:], **bars)
+        self.band_ = self.ax_.axhspan(
+            min(self.band),
+            max(self.band),
+            alpha=0.15,
+            linewidth=0,
+            label="one standard error",
+            **grey,
+        )
         (self.plain_,) = self.ax_.plot(
-            plain.gap.value, plain.metric, "s", color=style.GREY, markersize=6, label="plain fit"
+            gaps[:1], values[:1], "s", markersize=6, label="plain fit", **grey
         )
-        self.chance_ = self.ax_.axvline(
-            plain.gap.by_chance,
-            color=style.GREY,
-            linestyle=":",
-            linewidth=1.1,
-            label="gap by chance",
-        )
-        chosen = table[table.chosen]
-        self.chosen_ = style.mark(self.ax_, chosen.gap.value, chosen.metric, label="delivered")
+        dotted = {"linestyle": ":", "linewidth": 1.1, **grey}
+        self.chance_ = self.ax_.axvline(self.chance, label="gap by chance", **dotted)
+        at = gaps[self.chosen], values[self.chosen]
+        self.chosen_ = style.mark(self.ax_, *at, label="delivered")
         self.ax_.set_xlim(left=0.0)
-        rate = {"fpr": "false-positive rate", "alerts": "alerts"}.get(table.parity.rate, "recall")
-        style.finish(self.ax_, f"gap between segments in {rate}", table.metric.label, columns=2)
+        style.finish(self.ax_, f"gap between segments in {self.rate}", self.label)
         return self
