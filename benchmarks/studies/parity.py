@@ -430,13 +430,14 @@ def _shuffled_lines(rows: list[Row]) -> list[str]:
     cost = numbers(rows, "recall plain") - numbers(rows, "recall")
     acted = moved > 0
     paid = f"{cost[acted].mean():.3f} (largest {cost[acted].max():.3f})" if acted.any() else "none"
+    n_planned = SHUFFLES * len(SHUFFLED)
     about = (
-        f"{len(rows)} times, segments were given to rows at random (`parity_shuffled.csv`; commit "
-        f"{commits_of(rows)}): {TRAINED:,} rows to train at most, cards from counts of bins. The "
-        f"guard let parity act in {acts.mean():.1%} of them (goal: at most 10 %: "
-        f"{holds(float(acts.mean()) <= 0.1)}), and a model other than the plain one was delivered "
-        f"in {moved.mean():.1%}. Recall that was then given up on other rows: {paid}; in the mean "
-        f"of all {len(rows)}: {cost.mean():.4f}."
+        f"{len(rows)} times of {n_planned} that are planned, segments were given to rows at random "
+        f"(`parity_shuffled.csv`; commit {commits_of(rows)}): {TRAINED:,} rows to train at most, "
+        f"cards from counts of bins. The guard let parity act in {acts.mean():.1%} of them (goal: "
+        f"at most 10 %: {holds(float(acts.mean()) <= 0.1)}), and a model other than the plain one "
+        f"was delivered in {moved.mean():.1%}. Recall that was then given up on other rows: "
+        f"{paid}; in the mean of all {len(rows)}: {cost.mean():.4f}."
     )
     cells = []
     for (name, column), some in grouped_by(rows, "table", "column").items():
@@ -464,6 +465,12 @@ def lines(rows: list[Row]) -> list[str]:
         "before a result of ours was seen. EG: fairlearn's ExponentiatedGradient with a bound on "
         "the difference of false-positive rates, as it predicts (all thresholds moved by one "
         "number to the pooled rate), and by the mean of its scores."
+    )
+    about += (
+        f" Of {len(PAIRS)} pairs {FOLDS} folds are planned; tables say how many folds of each "
+        "method are measured. Where methods have other folds, compare the last columns: a base has "
+        "the folds of its method. Rivals have logistic regression (C = 1) on one-hot bins, FairGBM "
+        "the columns as numbers; our cards have no crosses."
     )
     text = [
         "# Gaps between segments, and what less of them costs",
