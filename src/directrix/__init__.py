@@ -1,4 +1,4 @@
-"""Classifiers trained directly for the metric people report.
+"""Scorecards and linear classifiers trained at their operating point.
 
 A linear classifier meets a metric only through its scores.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from directrix.moments import Moments
     from directrix.tables import Binner
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 __all__ = [
     "BetaBernoulliClassifier",

@@ -19,9 +19,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from directrix import Binner, DirectClassifier, ScorecardClassifier
+from directrix import Binner, ScorecardClassifier
 from directrix.export import save
-from directrix.metrics import AveragePrecision
 
 HERE = Path(__file__).parent
 RNG = np.random.default_rng(20)
@@ -43,30 +42,23 @@ TABLE = pd.DataFrame(
 ).mask(RNG.random((N, 4)) < 0.1, None)
 
 CASES = {
-    "v1-0.2.0-direct-limits-signs": (
-        DirectClassifier(
-            "recall@fpr=0.2",
-            cv=3,
-            positive="ja",
-            monotone={"Länge": "increasing", "年": "decreasing"},
-            limits={"fpr": 0.3, "alerts": 0.5},
-            guarantee=0.9,
-        ),
-        NUMBERS,
-        np.where(Y, "ja", "nein"),
-    ),
-    "v1-0.2.0-card-table": (
+    "v1-0.3.0-card-compact": (
         ScorecardClassifier(
-            AveragePrecision(),
-            binner=Binner(max_bins=6, special_values={"Betrag": [-999]}),
-            learn_from="counts",
+            "recall@fpr=0.2",
+            positive="ja",
+            binner=Binner(
+                max_bins=8,
+                cuts={"Betrag": [-1.0, 0.0, 1.0]},
+                groups={"Ort": [["Graz", "it's"]]},
+                missing_with={"Ort": "other"},
+            ),
             cv=3,
-            monotone={"Betrag": "increasing"},
-            max_crosses=1,
-            points="integer",
+            max_crosses=0,
+            max_lines=10,
+            points="pdo",
         ),
         TABLE,
-        Y,
+        np.where(Y, "ja", "nein"),
     ),
 }
 
