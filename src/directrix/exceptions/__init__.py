@@ -55,6 +55,7 @@ EXTRAS = {
     "onnxruntime": "onnx",
     "mlflow": "mlflow",
     "fsspec": "remote",
+    "opendp": "private",
 }
 
 
