@@ -4,6 +4,8 @@ Public names
 ------------
 `BinCounts`
     Rows in each cell and pair of cells of a binner, by class and fold.
+`private_advice`, `PrivateAdvice`
+    Noise of a private release, and from how many rows on it is useful.
 `ReleasedCounts`
     Counts that sites have released under disclosure control.
 `stability`, `Stability`
@@ -36,6 +38,7 @@ from directrix.exceptions import (
 from directrix.tables.binner import Binner
 from directrix.tables.bins import LevelBins, NumberBins
 from directrix.tables.counts.bin_counts import BinCounts
+from directrix.tables.counts.private import PrivateAdvice, private_advice
 from directrix.tables.counts.release import ReleasedCounts
 from directrix.tables.counts.stability import Stability, stability
 from directrix.tables.table import Column, Table
@@ -53,8 +56,10 @@ __all__ = [
     "NegativeCountError",
     "NumberBins",
     "OwnBinsError",
+    "PrivateAdvice",
     "ReleasedCounts",
     "Stability",
     "Table",
+    "private_advice",
     "stability",
 ]
