@@ -14,6 +14,8 @@ Public names
     Transformer that cuts the columns of a table into bins.
 `NumberBins`, `LevelBins`
     Bins of one column: of numbers, booleans or dates, and of texts.
+`TableSketch`
+    What sites show of their columns, so that all can agree on the same bins.
 `Table`, `Column`
     A raw table as one array, and the name and kind of a column.
 `ColumnKindError`
@@ -41,6 +43,7 @@ from directrix.tables.counts.bin_counts import BinCounts
 from directrix.tables.counts.private import PrivateAdvice, private_advice
 from directrix.tables.counts.release import ReleasedCounts
 from directrix.tables.counts.stability import Stability, stability
+from directrix.tables.sketch import TableSketch
 from directrix.tables.table import Column, Table
 
 __all__ = [
@@ -60,6 +63,7 @@ __all__ = [
     "ReleasedCounts",
     "Stability",
     "Table",
+    "TableSketch",
     "private_advice",
     "stability",
 ]
