@@ -1,4 +1,4 @@
-"""InEverySegment: limits that hold in each segment of the rows, such as each country."""
+"""Limits that hold in each segment of the rows, such as each country, and rates that agree."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+from directrix.rows.labels import numbered_names, pooled_names
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
@@ -46,6 +48,61 @@ class InEverySegment:
         return f"{', '.join(texts)} in every segment"
 
 
+#: Rates that may be asked to agree in all segments, and the rule that chooses how far.
+PARITY_RATES, PARITY_RULES = ("fpr", "alerts", "recall"), ("one_se", "parity")
+
+
+@dataclass(frozen=True)
+class Parity:
+    """A rate that is to agree between segments, and how much may be paid for it; for ``parity=``.
+
+    A classifier that is fitted with it looks for alternatives of its model in which the rate
+    differs less between the segments of the rows, given to `fit` as ``segment=``. They are compared
+    on held-out rows (``alternatives_``), and one of them is delivered. The segment is not needed to
+    predict. If the rate differs by no more than chance makes it, the plain fit is delivered.
+
+    Parameters
+    ----------
+    rate : {"fpr", "alerts", "recall"}
+        Share of the negatives that are flagged, of all rows, or of the positives.
+    rule : {"one_se", "parity"} or float
+        Which alternative is delivered. "one_se": that of the smallest gap between segments whose
+        metric is at most one standard error behind that of the plain fit. "parity": that of the
+        smallest gap. A number: the best by the metric of those with no larger gap.
+
+    Examples
+    --------
+    >>> from directrix.metrics import Parity
+    >>> Parity("fpr").rule
+    'one_se'
+    """
+
+    rate: str
+    rule: float | str = "one_se"
+
+    @classmethod
+    def of(cls, given: Any) -> Parity | None:
+        """Return what a classifier's parameter asks for, checked; a text is the rate."""
+        if given is None:
+            return None
+        made = cls(given) if isinstance(given, str) else given
+        if not isinstance(made, Parity) or made.rate not in PARITY_RATES:
+            rates = ", ".join(map(repr, PARITY_RATES))
+            msg = f"parity must be one of {rates}, a Parity of one of them, or None, not {given!r}"
+            raise ValueError(msg)
+        rule = made.rule
+        known = rule in PARITY_RULES if isinstance(rule, str) else 0 <= rule < 1
+        if not known:
+            rules = ", ".join(map(repr, PARITY_RULES))
+            msg = f"the rule of a Parity must be {rules}, or a gap from 0 to 1, not {rule!r}"
+            raise ValueError(msg)
+        return made
+
+    def rows(self, positive: AnyArray) -> AnyArray:
+        """Return which rows the rate is a share of."""
+        return {"fpr": ~positive, "recall": positive}.get(self.rate, np.ones_like(positive))
+
+
 class Segments(NamedTuple):
     """The segment of each row: its position among the names."""
 
@@ -59,24 +116,11 @@ class Segments(NamedTuple):
         if given.shape != (n_rows,):
             msg = f"segment must name one for each of {n_rows} rows, not shape {given.shape}"
             raise ValueError(msg)
-        plain = given.tolist()
-        missing = [k for k, value in enumerate(plain) if _is_missing(value)]
-        if missing:
-            msg = (
-                f"segment is missing in {len(missing)} rows, the first of them row {missing[0]}: "
-                'give these rows a name too, such as "unknown"'
-            )
-            raise ValueError(msg)
-        pool = pool or {}
-        strangers = [name for name in pool if name not in set(plain)]
-        if strangers:
-            msg = f"pool= names the segment {strangers[0]!r}, and no row is in it"
-            raise ValueError(msg)
-        plain = [pool.get(value, value) for value in plain]
-        names = sorted(set(plain), key=lambda name: (type(name).__name__, name))
-        position = {name: number for number, name in enumerate(names)}
-        numbers = np.array([position[value] for value in plain], dtype=np.int64)
-        return cls(numbers, tuple(names))
+        names, number = numbered_names(given)
+        if pool:
+            names, position = pooled_names(names, pool)
+            number = position[number]
+        return cls(number, names)
 
     def take(self, rows: Any) -> Segments:
         """Return the segments of some rows; names stay as they are."""
@@ -118,8 +162,3 @@ def level_shares(sizes: IntArray, total: int) -> IntArray:
     level = int(levels[np.searchsorted(sums, total, side="right") - 1])
     taken: IntArray = np.minimum(halves, level)
     return taken
-
-
-def _is_missing(value: Any) -> bool:
-    """Return whether a value is None, NaN or NaT, of which the last two do not equal themselves."""
-    return value is None or value != value  # noqa: PLR0124

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from directrix.fitting.fit_rows import Fitted
     from directrix.fitting.guarantee import Limits
     from directrix.metrics.base import Metric
+    from directrix.metrics.segments import Parity
     from directrix.models.card import Card
     from directrix.tables import BinCounts
     from directrix.tables.bins import Bins
@@ -103,7 +104,8 @@ class ScorecardClassifier(CardModel):
         are those of the positive one of two classes. Missing and special values, and levels that
         are not listed, have points of their own; such columns are in no cross.
         ``report_.directions`` says what each direction costs.
-    guarantee, limits, class_weight, n_jobs, verbose : as in `DirectClassifier`
+    guarantee, limits, parity, class_weight, n_jobs, verbose : as in `DirectClassifier`
+        Alternatives of a compact card have the same lines, with other points.
     time_budget : float, optional
         Time budget in seconds of the clock, from the call of `fit` to its return; the search stops
         early to keep it, and ``report_`` says what was skipped. Of more than 100 columns (without a
@@ -164,6 +166,7 @@ class ScorecardClassifier(CardModel):
         monotone: Mapping[Any, Any] | None = None,
         guarantee: float | None = None,
         limits: Limits | None = None,
+        parity: Parity | str | None = None,
         time_budget: float | None = None,
         class_weight: Any = None,
         n_jobs: int | None = None,
@@ -182,6 +185,7 @@ class ScorecardClassifier(CardModel):
         self.monotone = monotone
         self.guarantee = guarantee
         self.limits = limits
+        self.parity = parity
         self.time_budget = time_budget
         self.class_weight = class_weight
         self.n_jobs = n_jobs
@@ -196,6 +200,7 @@ class ScorecardClassifier(CardModel):
         features: Sequence[Any] | None = None,
         weight: Any = None,
         fold: Any = None,
+        segment: Any = None,
         counts: BinCounts | None = None,
         refine: int = 1,
         engine: str = "auto",
@@ -225,6 +230,10 @@ class ScorecardClassifier(CardModel):
             Sample weights. A row of whole weight k stays in one fold here.
         fold : HashFolds, optional
             How rows are held out; by default each row independently, in as many folds as `cv`.
+        segment : str, int or array, optional
+            Segment of each row, such as a country: ``operating_point_.segments`` has the rates in
+            each, and limits may be kept in all (`InEverySegment`). It is counted in the same
+            passes, and no feature unless `features` names it.
         counts : BinCounts, optional
             Counts of all these rows, with the same folds: the card is made from them in closed
             form, with their bins.
@@ -246,6 +255,7 @@ class ScorecardClassifier(CardModel):
             raise ValueError(msg)
         log = Progress(self)
         roles = {"target": target, "features": features, "weight": weight, "fold": fold}
+        roles |= {"segment": segment}
         reading = {"engine": engine, "progress": progress}
         fit = self._source_fit(source, roles, reading, refine, TableRoles)
         n_folds = fit.passes.fold.n_folds
@@ -291,6 +301,7 @@ class ScorecardClassifier(CardModel):
         if self.max_columns is not None:
             msg = "max_columns= needs rows to choose by: use counts.rebin(drop=[...]), or fit"
             raise ValueError(msg)
+        self._refuse_parity("fit_summary")
         progress = Progress(self)
         progress.stage(f"{counts.count:,} rows, {counts.n_cells:,} bins; {metric.label}")
         labels = counts.classes
@@ -446,6 +457,7 @@ class ScorecardClassifier(CardModel):
             scale_of(self.points),
             self.n_jobs,
             self._editable,
+            self.parity is not None,
         )
 
     def _directions(self, bins: Sequence[Bins], n_classes: int) -> list[Direction]:
