@@ -62,6 +62,7 @@ EXTRAS = {
     "onnxruntime": "onnx",
     "mlflow": "mlflow",
     "fsspec": "remote",
+    "opendp": "private",
 }
 
 

@@ -289,7 +289,10 @@ class ScorecardClassifier(CardModel):
             Its bins are those of the card. For the moments of a summary, see
             `BinCounts.from_moments`.
         """
-        counts = counts.estimate() if isinstance(counts, ReleasedCounts) else counts
+        noise: dict[Any, float] = {}
+        if isinstance(counts, ReleasedCounts):
+            noise = counts.cell_noise
+            counts = counts.estimate()
         metric = resolve(self.metric)
         self._check_parameters([metric])
         if self.guarantee is not None:
@@ -307,7 +310,9 @@ class ScorecardClassifier(CardModel):
         self._set_binner(counts.binner)
         directions = self._directions(counts.bins, len(self.classes_))
         scale = scale_of(self.points)
-        made = cards_of_counts(metric, counts, self._positives, directions, scale, self.max_lines)
+        made = cards_of_counts(
+            metric, counts, self._positives, directions, scale, self.max_lines, noise
+        )
         self._set_cards([each.card for each in made], [each.fitted for each in made])
         self.reports_ = ()
         return self
