@@ -78,7 +78,7 @@ class ReleasedMoments(Release):
     <ReleasedMoments: 1 part of 1 site; about 999 rows, classes {False: 724, True: 274};
      2 features; no group below 10 rows>
     >>> release.estimate().positive.mean.round().tolist()
-    [50.0, 50.0]
+    [49.0, 49.0]
     """
 
     names: tuple[str, ...]
