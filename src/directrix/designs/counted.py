@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy.linalg import cholesky, solve_triangular
 
 from directrix.designs.compact import (
     CAUTIOUS_LINES,
@@ -26,7 +27,7 @@ from directrix.designs.trainers import CountTrainer
 from directrix.fitting.finalize import FittedLine, finalize_on_moments
 from directrix.fitting.training_rows import require_all_folds
 from directrix.frontier.moment_frontier import SummaryCandidate, ridge_settings, with_ridges
-from directrix.frontier.pencil import RidgeMoments
+from directrix.frontier.pencil import MeanNoise, RidgeMoments
 from directrix.models.card import Card
 from directrix.moments.projection import ScoreMoments
 from directrix.tables.coding.card_coding import CardCoding, column_codings
@@ -34,7 +35,7 @@ from directrix.tables.coding.coded_rows import Coding
 from directrix.tables.coding.prior import CellKinds
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from directrix._typing import AnyArray, FloatArray
     from directrix.metrics.base import Metric
@@ -46,6 +47,9 @@ if TYPE_CHECKING:
 
 #: Ridge where counts have no folds to choose one by.
 _CAUTIOUS = 0.1
+#: Ridges among which noisy counts choose. Where correlations of columns are lost in noise, smaller
+#: ones would be chosen, and columns that say the same would count several times.
+_RIDGES_OF_NOISE = (3.0, 1.0, 0.3, 0.1, 3e-2)
 #: Number of candidates whose held-out scores are worth counting.
 _COUNTED = 8
 
@@ -92,15 +96,17 @@ def cards_of_counts(
     directions: Sequence[Direction] = (),
     scale: Scale | None = None,
     max_lines: int | str | None = None,
+    noise: Mapping[Any, float] | None = None,
 ) -> list[CountedCard]:
     """Return a card for each of some classes against the others, with its bins and their counts.
 
-    ``max_lines`` is that of `CardSettings`.
+    ``max_lines`` is that of `CardSettings`. ``noise`` is the variance of the noise that was added
+    to the number of rows of a class in each cell, by class, if it is known.
     """
     by_class = [np.asarray(counts.cells(k), dtype=np.float64) for k in range(len(counts.bins))]
     cards = []
     for label in positives:
-        made = card_of_counts(metric, counts, label, directions)
+        made = card_of_counts(metric, counts, label, directions, noise)
         if max_lines is not None:
             made = CountedSizes(metric, counts, label, directions).compact(made, max_lines)
         if scale is not None:
@@ -123,21 +129,28 @@ def two_sides(by_class: Sequence[FloatArray], positive: AnyArray) -> tuple[Float
 
 
 def card_of_counts(
-    metric: Metric, counts: BinCounts, label: Any, directions: Sequence[Direction] = ()
+    metric: Metric,
+    counts: BinCounts,
+    label: Any,
+    directions: Sequence[Direction] = (),
+    noise: Mapping[Any, float] | None = None,
 ) -> CountedCard:
     """Return the best card for a metric, with one class against the others."""
     coding = coding_of_counts(counts, directions)
     risk = metric.risk(counts.weight)
-    whole, prior = coded_moments(counts, coding, label)
+    whole, prior = coded_moments(counts, coding, label, noise)
     has_folds = counts.n_folds > 1
     if has_folds:
         settings, _, risks = CountedLines.of(risk, counts, coding, label)
     else:
-        settings = ridge_settings([_CAUTIOUS])
+        ridge = _CAUTIOUS if whole.noise is None else _likeliest_ridge(whole, whole.noise)
+        settings = ridge_settings([ridge])
         risks = np.asarray(risk.profile(*whole.line_scores(whole.lines(settings)), prior)[0])
     best = int(np.argmin(risks))
     line = whole.lines([settings[best]])[0]
     gap, var_pos, var_neg = (float(part[0]) for part in whole.line_scores(line[None]))
+    if whole.noise is not None:
+        gap -= _noise_in_gap(whole, whole.noise, line, *settings[best])
     _, threshold = risk.profile(np.array([gap]), np.array([var_pos]), np.array([var_neg]), prior)
     # Scores of the negatives have mean zero; where one class is best for all, out of reach of both.
     reach = float(np.clip(threshold[0], -abs(gap) - 1e3, abs(gap) + 1e3))
@@ -149,6 +162,37 @@ def card_of_counts(
     return CountedCard(fitted, card, *settings[best], held_out_risk)
 
 
+def _likeliest_ridge(moments: RidgeMoments, noise: MeanNoise) -> float:
+    r"""Return the ridge under which noisy means are most likely, at the equal trade-off.
+
+    With S and V at the equal angle and m rows, :math:`\mu_+ - \mu_-` is normal with mean zero and
+    covariance :math:`(S^2 / \lambda + V) / (\sqrt2\, m)`.
+    """
+    matrix, noisy = moments.noisy(moments.equal_angle)
+    values = []
+    for ridge in _RIDGES_OF_NOISE:
+        factor = cholesky(matrix @ matrix / ridge + noisy, lower=True)
+        residual = solve_triangular(factor, moments.delta, lower=True)
+        size = np.sqrt(2.0) * noise.rows * float(residual @ residual)
+        values.append(size / 2.0 + float(np.log(factor.diagonal()).sum()))
+    return _RIDGES_OF_NOISE[int(np.argmin(values))]
+
+
+def _noise_in_gap(
+    moments: RidgeMoments, noise: MeanNoise, line: FloatArray, ridge: float, angle: float
+) -> float:
+    """Return what noise adds to the expected gap of the line that was fitted to it.
+
+    Coefficients w = H δ add tr(H N) to w · δ, for noise of covariance N in δ.
+    """
+    matrix, noisy = moments.noisy(angle)
+    weights = np.linalg.solve(noisy, matrix).T
+    solution = np.linalg.solve(weights @ matrix + ridge * np.eye(len(matrix)), weights)
+    coef = solution @ moments.delta
+    length = float(line[:-1] @ coef / (coef @ coef)) if coef.any() else 0.0
+    return length * float(np.sum(solution * noise.covariance.T))
+
+
 def coding_of_counts(counts: BinCounts, directions: Sequence[Direction]) -> Coding:
     """Return the coding of all columns; it is learned without labels."""
     rank = CountTrainer.rank_of(len(counts.bins))
@@ -158,7 +202,9 @@ def coding_of_counts(counts: BinCounts, directions: Sequence[Direction]) -> Codi
     return Coding(bases, signs=np.concatenate([np.empty(0, dtype=np.int64), *signs]))
 
 
-def coded_moments(counts: BinCounts, coding: Coding, label: Any) -> tuple[RidgeMoments, float]:
+def coded_moments(
+    counts: BinCounts, coding: Coding, label: Any, noise: Mapping[Any, float] | None = None
+) -> tuple[RidgeMoments, float]:
     """Return the class moments of coded bins, and the share of positives."""
     matrix = coding.main_matrix
     others = [each for each in counts.classes.tolist() if each != label]
@@ -176,7 +222,13 @@ def coded_moments(counts: BinCounts, coding: Coding, label: Any) -> tuple[RidgeM
         second - np.outer(mean, mean) for mean, second in zip(means, seconds, strict=True)
     ]
     signs = None if coding.signs is None else coding.signs[:-1]
-    moments = RidgeMoments(means[0] - means[1], means[1], covariances[0], covariances[1], signs)
+    delta, added = means[0] - means[1], None
+    if noise and len(delta):
+        sums = [noise.get(label, 0.0), sum(noise.get(each, 0.0) for each in others)]
+        variance = sum(each / weight**2 for each, weight in zip(sums, weights, strict=True))
+        rows = weights[0] * weights[1] / sum(weights)
+        added = MeanNoise(variance * np.asarray((matrix.T @ matrix).todense()), rows)
+    moments = RidgeMoments(delta, means[1], covariances[0], covariances[1], signs, added)
     return moments, float(weights[0] / sum(weights))
 
 

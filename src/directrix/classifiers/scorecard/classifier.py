@@ -27,6 +27,7 @@ from directrix.fitting.progress import Progress
 from directrix.metrics.table import resolve
 from directrix.models.card import scale_of
 from directrix.models.report import UNBINNED_BASELINE
+from directrix.tables import ReleasedCounts
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray
@@ -275,7 +276,7 @@ class ScorecardClassifier(CardModel):
         self._set_source_fit(made.fit, weight, log)
         return self
 
-    def fit_summary(self, counts: BinCounts) -> Self:
+    def fit_summary(self, counts: BinCounts | ReleasedCounts) -> Self:
         """Fit to counts of bins alone: an additive card in closed form, from no row.
 
         The ridge and the trade-off are chosen by the risk of normal scores on folds of the counts;
@@ -284,10 +285,14 @@ class ScorecardClassifier(CardModel):
 
         Parameters
         ----------
-        counts : BinCounts
+        counts : BinCounts or ReleasedCounts
             Its bins are those of the card. For the moments of a summary, see
             `BinCounts.from_moments`.
         """
+        noise: dict[Any, float] = {}
+        if isinstance(counts, ReleasedCounts):
+            noise = counts.cell_noise
+            counts = counts.estimate()
         metric = resolve(self.metric)
         self._check_parameters([metric])
         if self.guarantee is not None:
@@ -305,7 +310,9 @@ class ScorecardClassifier(CardModel):
         self._set_binner(counts.binner)
         directions = self._directions(counts.bins, len(self.classes_))
         scale = scale_of(self.points)
-        made = cards_of_counts(metric, counts, self._positives, directions, scale, self.max_lines)
+        made = cards_of_counts(
+            metric, counts, self._positives, directions, scale, self.max_lines, noise
+        )
         self._set_cards([each.card for each in made], [each.fitted for each in made])
         self.reports_ = ()
         return self

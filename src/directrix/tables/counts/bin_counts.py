@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -33,6 +33,9 @@ from directrix.tables.counts.storage import (
     feature_moments,
     parts_of_moments,
 )
+
+if TYPE_CHECKING:
+    from directrix.tables.counts.release import ReleasedCounts
 
 # ── Weights of evidence and information values of cells ───────────────────────────────────────────
 
@@ -388,6 +391,56 @@ class BinCounts(ClasswiseSummary):
         )
         n_cells = sum(column.n_cells for column in bins)
         return replace(self._map_groups(lambda c: c.regrouped(number, n_cells)), bins=bins)
+
+    def release(
+        self,
+        *,
+        min_cell: int | None = None,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        content: str = "auto",
+        site: str,
+        period: str = "",
+        ledger: str | PathLike[str] | None = None,
+    ) -> ReleasedCounts:
+        """Return what may be shown of these counts, under disclosure control.
+
+        Of each class, neighbouring cells are merged into groups of at least `min_cell` rows, and
+        pairs of columns are described by a few rounded sums. Folds are left out. Bins must have
+        been agreed on with other sites or be older than the rows; those that were fitted to the
+        counted rows are refused.
+
+        With ``epsilon`` and ``delta``, numbers have the noise of differential privacy instead:
+        nothing that can be learned from the release depends much on a single row. All noise is
+        made by OpenDP, the extra "private". Rows with weights are refused.
+
+        Parameters
+        ----------
+        min_cell : int, optional
+            Least number of rows of a group, by class; 1 for no control at all. By default 10, if
+            there is no ``epsilon``.
+        epsilon, delta : float, optional
+            Budget of differential privacy, such as 1.0 and 1e-6, for neighbouring tables of which
+            one has one row more. `private_advice` says what it is worth.
+        content : {"auto", "cells", "cross"}
+            With ``epsilon``: release rows of cells, or cross sums of pairs of columns too. "auto"
+            decides by the noisy number of rows; sites that add up releases agree on one.
+        site, period : str
+            Whose rows they are, and of when. Parts of one site and period count once.
+        ledger : path, optional
+            JSON file that notes what was released. A second, different release of the same site
+            and period raises `ReleasedBeforeError`.
+        """
+        from directrix.tables.counts.release import ReleasedCounts  # noqa: PLC0415 - made of counts
+
+        names: dict[str, Any] = {"site": site, "period": period, "ledger": ledger}
+        if epsilon is None and delta is None:
+            least = 10 if min_cell is None else min_cell
+            return ReleasedCounts.of(self, min_cell=least, **names)
+        if min_cell is not None or epsilon is None or delta is None:
+            msg = "give either min_cell=, or both epsilon= and delta= for a private release"
+            raise ValueError(msg)
+        return ReleasedCounts.private(self, epsilon=epsilon, delta=delta, content=content, **names)
 
     def weights_of_evidence(self, column: str | int, smoothing: float = 0.5) -> FloatArray:
         """Return the logarithm of the positives' share of each cell over the negatives'.
