@@ -145,9 +145,7 @@ def fit(
     if releases:
         require(name == "scorecard", "a release of counts is fitted with -c scorecard", "-c")
         require(prior is None, "a card of counts has no prior of its own", "--prior")
-        parameters = settings.parameters()
-        if max_lines is not None:
-            parameters["max_lines"] = _number_of_lines(max_lines)
+        parameters = settings.parameters() | _lines_parameter(max_lines)
         model, origin = _fit_releases(data, _make_classifier(name, trained_metric, parameters))
     elif from_summary:
         require(
@@ -176,8 +174,7 @@ def fit(
         }
         if in_every_segment:
             parameters["limits"] = _in_every_segment(trained_metric, segment, guarantee)
-        if max_lines is not None:
-            parameters["max_lines"] = _number_of_lines(max_lines)
+        parameters |= _lines_parameter(max_lines)
         unfitted = _make_classifier(name, trained_metric, parameters)
         if two_passes or spark:
             supported = name in _IN_PASSES
@@ -216,6 +213,10 @@ def _in_every_segment(metric: Metric, segment: str | None, guarantee: float | No
     require(guarantee is not None, "a limit needs a confidence", "--guarantee")
     limit = limit_of(metric)
     return InEverySegment({limit_text(limit).split()[0]: limit.value})
+
+
+def _lines_parameter(max_lines: str | None) -> dict[str, Any]:
+    return {} if max_lines is None else {"max_lines": _number_of_lines(max_lines)}
 
 
 def _number_of_lines(text: str) -> int | str | None:
