@@ -1,0 +1,245 @@
+"""Attacks on releases of one site: differencing, integer programming, and membership of a row.
+
+The attacker knows the agreed bins, the public codes, the rules of merging and rounding, and every
+file that was released. Membership also grants all rows but one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import csr_array
+
+from benchmarks.harness.data import Rows
+from benchmarks.studies.exchange_sites import sites_of, split
+from directrix import Binner
+from directrix._typing import AnyArray, FloatArray, IntArray
+from directrix.tables import BinCounts
+from directrix.tables.counts.disclosure import (
+    CODE_RANGE,
+    PublicCodes,
+    _order,
+    rounding_base,
+)
+
+BINS, MIN_CELL, SECONDS = 8, 10, 5.0
+
+
+def site_rows(name: str, site: int) -> tuple[Binner, Rows]:
+    """Return the bins that twelve sites agreed on, and the rows of one of them."""
+    train, _ = split(name, 0)
+    return Binner(max_bins=BINS).fit(train.X), sites_of(train)[site]
+
+
+def part_of(binner: Binner, X: Any, y: AnyArray, site: str = "site", period: str = "one") -> Any:
+    """Return what a site publishes of its rows."""
+    counts = BinCounts.of(binner, X, y)
+    return counts.release(min_cell=MIN_CELL, site=site, period=period).parts[0]
+
+
+# ── differencing ──────────────────────────────────────────────────────────────────────────────────
+
+
+class Difference(NamedTuple):
+    """What two releases tell about the rows between them.
+
+    ``columns``: columns in which groups have changed. ``told``: those whose changed group has the
+    cell of the row. ``cross``: cross sums that have changed.
+    """
+
+    columns: int
+    told: int
+    cross: int
+
+
+def difference(binner: Binner, rows: Rows, left_out: IntArray) -> Difference:
+    """Compare the releases with and without some rows; what they tell about the first of them."""
+    kept = np.setdiff1d(np.arange(len(rows.y)), left_out)
+    with_it = part_of(binner, rows.X, rows.y)
+    without = part_of(binner, rows.X.iloc[kept], rows.y[kept], period="two")
+    starts = np.cumsum([0, *(bins.n_cells for bins in binner.bins_)])
+    k = int(np.flatnonzero(with_it.classes == rows.y[left_out[0]])[0])
+    same_classes = np.array_equal(with_it.classes, without.classes)
+    if not same_classes:
+        return Difference(len(binner.bins_), 0, 0)
+    cell = binner.cells(rows.X.iloc[left_out[:1]])[0]
+    columns = told = 0
+    for column in range(len(binner.bins_)):
+        part = slice(starts[column], starts[column + 1])
+        groups = with_it.groups[k, part]
+        moved = (groups != without.groups[k, part]) | (
+            with_it.cells[k][groups] != without.cells[k][without.groups[k, part]]
+        )
+        columns += bool(moved.any())
+        told += bool(moved[cell[column]] and moved.sum() < len(moved))
+    return Difference(columns, told, int((with_it.cross[k] != without.cross[k]).sum()))
+
+
+# ── integer programs ──────────────────────────────────────────────────────────────────────────────
+
+
+class Program(NamedTuple):
+    """Whole numbers from zero, and bounds of sums of them."""
+
+    n: int
+    rows: list[AnyArray]
+    low: list[float]
+    high: list[float]
+
+    def add(self, sums: AnyArray, low: float, high: float) -> None:
+        """Bound a sum; ``sums`` has the factor of each number."""
+        self.rows.append(np.asarray(sums, dtype=np.float64))
+        self.low.append(low)
+        self.high.append(high)
+
+    def range(self, goal: AnyArray) -> tuple[float, float]:
+        """Return the least and the largest value of a sum; infinite if time ran out."""
+        matrix = csr_array(np.array(self.rows))
+        limits = LinearConstraint(matrix, np.array(self.low), np.array(self.high))
+        ends = []
+        for sign in (1.0, -1.0):
+            found = milp(
+                sign * np.asarray(goal, dtype=np.float64),
+                constraints=limits,
+                integrality=np.ones(self.n),
+                bounds=Bounds(0, np.inf),
+                options={"time_limit": SECONDS},
+            )
+            # The bound of the search holds also where it was stopped.
+            bound = getattr(found, "mip_dual_bound", None)
+            ends.append(sign * bound if bound is not None else -sign * np.inf)
+        low, high = ends
+        return float(np.ceil(low - 1e-6)), float(np.floor(high + 1e-6))
+
+
+def group_bounds(program: Program, part: Any, k: int, cells: IntArray, of: AnyArray) -> None:
+    """Bound the sums of groups of some cells; ``of`` maps cells to the numbers of a program."""
+    base = rounding_base(MIN_CELL)
+    for group in np.unique(part.groups[k, cells]):
+        members = part.groups[k, cells] == group
+        rows = float(part.cells[k, group])
+        program.add(of[members].sum(axis=0), max(rows, MIN_CELL), rows + base - 1)
+
+
+def halves_below(
+    part: Any, k: int, start: int, weights: FloatArray, order: IntArray, share: float
+) -> Iterator[IntArray]:
+    """Yield ranges of cells that must have fewer rows than the least, by the rule of merging."""
+    group = part.groups[k, start + order]
+    total = np.concatenate([[0.0], np.cumsum(weights[order])])
+
+    def middle_of(first: int, last: int) -> int:
+        half = (1.0 - share) * total[first] + share * total[last]
+        middle = int(np.clip(np.searchsorted(total, half), first + 1, last - 1))
+        nearer = middle - 1 > first and half - total[middle - 1] < total[middle] - half
+        return middle - 1 if nearer else middle
+
+    def walk(first: int, last: int) -> Iterator[IntArray]:
+        if last - first < 2 or len(set(group[first:last])) < 2:
+            return
+        middle = middle_of(first, last)
+        if group[middle - 1] != group[middle]:
+            yield from walk(first, middle)
+            yield from walk(middle, last)
+        elif len(set(group[first:middle])) == 1:
+            yield order[first:middle]
+            yield from walk(middle, last)
+        else:
+            yield order[middle:last]
+            yield from walk(first, middle)
+
+    yield from walk(0, len(order))
+
+
+class Reconstruction(NamedTuple):
+    """Small cells, and what integer programs find out about them.
+
+    ``pinned``: the number of rows is known. ``occupied``: it is known that there is one. ``width``:
+    mean number of values that are possible, less one.
+    """
+
+    small: int
+    pinned: int
+    occupied: int
+    width: float
+
+
+def judged(true: Sequence[int], ranges: Sequence[tuple[float, float]]) -> Reconstruction:
+    """Compare the ranges of cells with their rows; an error if a range is wrong."""
+    for rows, (low, high) in zip(true, ranges, strict=True):
+        assert low <= rows <= high, (rows, low, high)
+    widths = [high - low for low, high in ranges]
+    occupied = sum(low >= 1 for low, _ in ranges)
+    mean = float(np.mean(widths)) if widths else float("nan")
+    return Reconstruction(len(true), sum(width == 0 for width in widths), occupied, mean)
+
+
+def other_names(binner: Binner, rows: Rows, names: int) -> Reconstruction:
+    """Reconstruct small cells from releases of the same rows under several names of the site."""
+    parts = [part_of(binner, rows.X, rows.y, site=f"name {k}") for k in range(names)]
+    counts = BinCounts.of(binner, rows.X, rows.y)
+    starts = np.cumsum([0, *(bins.n_cells for bins in binner.bins_)])
+    true: list[int] = []
+    ranges: list[tuple[float, float]] = []
+    for k, column in product(range(len(parts[0].classes)), range(len(binner.bins_))):
+        cells = np.arange(starts[column], starts[column + 1])
+        program = Program(len(cells), [], [], [])
+        weights = PublicCodes.of(binner.bins_).weights[cells]
+        for part in parts:
+            group_bounds(program, part, k, cells, np.eye(len(cells)))
+            order, share = _order(binner.bins_[column], weights, part.site)
+            for below in halves_below(part, k, starts[column], weights, order, share):
+                program.add(np.isin(np.arange(len(cells)), below), 0, MIN_CELL - 1)
+        rows_of_class = counts.cells(column)[k]
+        for cell in np.flatnonzero(rows_of_class < MIN_CELL):
+            true.append(int(rows_of_class[cell]))
+            ranges.append(program.range(np.eye(len(cells))[cell]))
+    return judged(true, ranges)
+
+
+def from_cross_sums(binner: Binner, rows: Rows, columns: Sequence[int], k: int) -> Reconstruction:
+    """Reconstruct small cells of columns from their groups and cross sums, by all joint cells."""
+    chosen = Binner(max_bins=BINS).fit(rows.X.iloc[:, list(columns)])
+    del chosen
+    part = part_of(binner, rows.X, rows.y)
+    codes = PublicCodes.of(binner.bins_)
+    starts, upper = codes.starts, codes.of_two_columns.astype(bool)
+    cross = np.zeros(upper.shape, dtype=np.int64)
+    cross[upper] = part.cross[k]
+    sizes = [binner.bins_[column].n_cells for column in columns]
+    joint = np.array(list(product(*map(range, sizes))))
+    program = Program(len(joint), [], [], [])
+    for j, column in enumerate(columns):
+        cells = np.arange(starts[column], starts[column + 1])
+        of = (joint[:, j][None, :] == np.arange(sizes[j])[:, None]).astype(np.float64)
+        group_bounds(program, part, k, cells, of)
+        weights = codes.weights[cells]
+        order, share = _order(binner.bins_[column], weights, part.site)
+        for below in halves_below(part, k, starts[column], weights, order, share):
+            program.add(of[below].sum(axis=0), 0, MIN_CELL - 1)
+    unit = MIN_CELL * CODE_RANGE**2
+    for i, j in product(range(len(columns)), repeat=2):
+        if i >= j:
+            continue
+        first, second = (
+            range(codes.code_starts[columns[m]], codes.code_starts[columns[m] + 1]) for m in (i, j)
+        )
+        for a, b in product(first, second):
+            values = (
+                codes.matrix[starts[columns[i]] + joint[:, i], a]
+                * codes.matrix[starts[columns[j]] + joint[:, j], b]
+            )
+            program.add(values, cross[a, b], cross[a, b] + unit - 1)
+    counts = BinCounts.of(binner, rows.X, rows.y)
+    true: list[int] = []
+    ranges: list[tuple[float, float]] = []
+    for j, column in enumerate(columns):
+        of_class = counts.cells(column)[k]
+        for cell in np.flatnonzero(of_class < MIN_CELL):
+            true.append(int(of_class[cell]))
+            ranges.append(program.range((joint[:, j] == cell).astype(np.float64)))
+    return judged(true, ranges)
