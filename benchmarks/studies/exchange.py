@@ -20,33 +20,49 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from contextlib import suppress
+from functools import partial, reduce
 from importlib.util import find_spec
+from operator import add
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from benchmarks.harness.data import TABLES, Rows
-from benchmarks.harness.record import Record, Row, commit
+from benchmarks.harness.record import Record, commit
 from benchmarks.harness.runner import Part, Study, timed
-from benchmarks.studies import exchange_rivals
-from benchmarks.studies.exchange_sites import FOLDS, MOST_ROWS, split
+from benchmarks.studies import (
+    exchange_attacks,
+    exchange_federated,
+    exchange_report,
+    exchange_rivals,
+)
+from benchmarks.studies.exchange_rivals import DELTA
+from benchmarks.studies.exchange_sites import FOLDS, MOST_ROWS, sites_of, split
 from directrix import Binner, ScorecardClassifier
 from directrix._typing import FloatArray
+from directrix.exceptions import TooFewRowsError
 from directrix.metrics import RecallAtFPR
 from directrix.tables import BinCounts
 
-BINS = 16
+BINS, MIN_CELL = 16, 10
 EPSILONS = (1.0, 4.0)
+PARTS = ("cards", "federated", "attacks")
 RECALL = RecallAtFPR(0.05)
 
 
 class Result(NamedTuple):
-    """Scores of test rows, bytes that were sent, and whether the card is that of pooled rows."""
+    """Scores of test rows, bytes of all files, and whether the card is that of pooled rows.
+
+    With control, ``same`` is the number of sites that had enough rows to release.
+    """
 
     scores: FloatArray
     n_bytes: int | str = ""
-    same: bool | str = ""
+    same: bool | int | str = ""
 
 
 def card_of(counts: Any) -> ScorecardClassifier:
@@ -71,6 +87,65 @@ def plain(train: Rows, test: Rows, _epsilons: Sequence[str]) -> list[Result]:
     return [Result(card_of(counts).decision_function(test.X))]
 
 
+def sites(train: Rows, test: Rows, _epsilons: Sequence[str]) -> list[Result]:
+    """Fit to the sum of the counts of the sites, and compare the card with that of pooled rows."""
+    binner = Binner(max_bins=BINS).fit(train.X)
+    released = [
+        BinCounts.of(binner, site.X, site.y).release(min_cell=1, site=f"site {k}")
+        for k, site in enumerate(sites_of(train))
+    ]
+    card = card_of(joined(released))
+    base = card_of(BinCounts.of(binner, train.X, train.y))
+    same = card.card_.intercept == base.card_.intercept and all(
+        np.array_equal(*points)
+        for points in zip(card.card_.columns, base.card_.columns, strict=True)
+    )
+    return [Result(card.decision_function(test.X), file_bytes(released), bool(same))]
+
+
+def controlled(train: Rows, test: Rows, _epsilons: Sequence[str]) -> list[Result]:
+    """Fit to releases of all sites with enough rows."""
+    binner, released = Binner(max_bins=BINS).fit(train.X), []
+    for k, site in enumerate(sites_of(train)):
+        with suppress(TooFewRowsError):
+            counts = BinCounts.of(binner, site.X, site.y)
+            released.append(counts.release(min_cell=MIN_CELL, site=f"site {k}"))
+    scores = card_of(joined(released)).decision_function(test.X)
+    return [Result(scores, file_bytes(released), len(released))]
+
+
+def private(
+    parts_of: Callable[[Rows], list[Rows]], train: Rows, test: Rows, epsilons: Sequence[str]
+) -> list[Result]:
+    """Fit to private releases of parts of the rows, in the bins of the dictionary."""
+    binner, results = dictionary(test), []
+    counted = [BinCounts.of(binner, part.X, part.y) for part in parts_of(train)]
+    for epsilon in epsilons:
+        released = [
+            counts.release(epsilon=float(epsilon), delta=DELTA, site=f"site {k}")
+            for k, counts in enumerate(counted)
+        ]
+        scores = card_of(joined(released)).decision_function(test.X)
+        results.append(Result(scores, file_bytes(released)))
+    return results
+
+
+def joined(released: Sequence[Any]) -> Any:
+    """Return the sum of releases."""
+    return reduce(add, released)
+
+
+def file_bytes(released: Sequence[Any]) -> int:
+    """Return the sizes of the files of releases."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "release")
+        total = 0
+        for release in released:
+            release.save(path)
+            total += path.stat().st_size
+    return total
+
+
 def logistic(train: Rows, test: Rows, _epsilons: Sequence[str]) -> list[Result]:
     """Fit logistic regression without privacy."""
     return [Result(exchange_rivals.logistic(train, test, dictionary(test)))]
@@ -86,23 +161,30 @@ def rival(
 
 METHODS: dict[str, Callable[..., list[Result]]] = {
     "pooled": pooled,
+    "sites": sites,
+    f"min_cell={MIN_CELL}": controlled,
+    "private, central": partial(private, lambda train: [train]),
+    "private, sites": partial(private, sites_of),
     "pooled, dictionary": plain,
     "logistic regression": logistic,
     "DP-EBM": partial(rival, exchange_rivals.boosting),
     "DP logistic regression": partial(rival, exchange_rivals.private_logistic),
 }
-PRIVATE = ("DP-EBM", "DP logistic regression")
+PRIVATE = ("private, central", "private, sites", "DP-EBM", "DP logistic regression")
 
 
 def is_there(method: str) -> bool:
     """Return whether what a method needs is installed."""
     if method == "DP logistic regression":
         return exchange_rivals.VARIABLE in os.environ
-    return method != "DP-EBM" or find_spec("interpret") is not None
+    needs = {"DP-EBM": "interpret", "private, central": "opendp", "private, sites": "opendp"}
+    return method not in needs or find_spec(needs[method]) is not None
 
 
 def plan(args: argparse.Namespace) -> Iterator[tuple[Any, ...]]:
     """Yield table, rows at most, fold, method and epsilon; all tables of one fold first."""
+    if "cards" not in args.parts:
+        return
     for fold in range(1 if args.quick else FOLDS):
         for name in ("hmda_boston",) if args.quick else TABLES:
             for method in filter(is_there, args.only or METHODS):
@@ -126,9 +208,59 @@ def measure(
     return rows
 
 
-def lines(rows: list[Row]) -> list[str]:
-    """Return the report."""
-    return ["# One exchange between twelve sites", "", f"{len(rows)} rows."]
+# ── federated learning ────────────────────────────────────────────────────────────────────────────
+
+FEDERATED_TABLES = ("hmda_boston", "credit_data", "telco_churn", "give_me_some_credit")
+ROUNDS, SHOWN_ROUNDS = 100, (1, 2, 5, 10, 20, 50, 100)
+#: Iterations of L-BFGS that each site does in a round.
+STEPS = (1, 10)
+
+
+def federations(args: argparse.Namespace) -> Iterator[tuple[str, int, int]]:
+    """Yield table, steps of a round and rounds."""
+    if "federated" not in args.parts or exchange_federated.VARIABLE not in os.environ:
+        return
+    for steps in STEPS:
+        for name in FEDERATED_TABLES[:1] if args.quick else FEDERATED_TABLES:
+            yield name, steps, 2 if args.quick else ROUNDS
+
+
+def measure_federation(name: str, steps: int, rounds: int) -> list[tuple[object, ...]]:
+    """Return the values of some rounds, and all bytes up to them in proportion."""
+    train, test = split(name, 0)
+    run = exchange_federated.run(train, test, dictionary(test), rounds, steps)
+    rows = []
+    for number in (number for number in SHOWN_ROUNDS if number <= rounds):
+        scores = run.scores[number - 1]
+        values = roc_auc_score(test.y, scores), RECALL.score(test.y, scores)
+        sent = (size * number // rounds for size in (run.n_bytes, run.parameter_bytes))
+        about = (name, steps, rounds, number)
+        rows.append((*about, *(f"{value:.6g}" for value in values), *sent, commit()))
+    return rows
+
+
+# ── attacks ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def attacks(args: argparse.Namespace) -> Iterator[tuple[str, str, str]]:
+    """Yield attack, table and setting."""
+    if "attacks" not in args.parts:
+        return
+    for attack, (settings, needs, _) in exchange_attacks.ATTACKS.items():
+        if needs and find_spec(needs) is None:
+            continue
+        for name in list(exchange_attacks.ATTACKED)[: 1 if args.quick else None]:
+            for setting in settings[: 1 if args.quick else None]:
+                yield attack, name, setting
+
+
+def measure_attack(attack: str, name: str, setting: str) -> list[tuple[object, ...]]:
+    """Return the figures of an attack, a row for each."""
+    figures = exchange_attacks.ATTACKS[attack].run(name, setting)
+    return [
+        (attack, name, setting, figure, f"{value:.6g}", commit())
+        for figure, value in figures.items()
+    ]
 
 
 RECORD = Record.beside(
@@ -136,12 +268,27 @@ RECORD = Record.beside(
     "table, rows, fold, method, epsilon, auc, recall, bytes, same, cpu, commit",
     "table, rows, fold, method, epsilon",
 )
+FEDERATED = Record(
+    RECORD.path.with_name("exchange_federated.csv"),
+    "table, steps, rounds, round, auc, recall, bytes, parameter_bytes, commit",
+    "table, steps, rounds",
+)
+ATTACKS = Record(
+    RECORD.path.with_name("exchange_attacks.csv"),
+    "attack, table, setting, figure, value, commit",
+    "attack, table, setting",
+)
 STUDY = Study(
-    [Part(RECORD, plan, measure, together=4)],
-    lines,
-    quick="one fold of one table",
+    [
+        Part(RECORD, plan, measure, together=4),
+        Part(FEDERATED, federations, measure_federation),
+        Part(ATTACKS, attacks, measure_attack),
+    ],
+    exchange_report.lines,
+    quick="one fold of one table, two rounds, and one attack of each kind",
     options={
         "--only": {"nargs": "+", "choices": list(METHODS), "help": "methods"},
+        "--parts": {"nargs": "+", "choices": PARTS, "default": PARTS, "help": "of the study"},
         "--minutes": None,
         "--results": None,
     },

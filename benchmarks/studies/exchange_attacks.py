@@ -6,11 +6,17 @@ file that was released. Membership also grants all rows but one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import product
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations, product
 from typing import Any, NamedTuple
 
 import numpy as np
+from directrix.tables.counts.disclosure import (
+    CODE_RANGE,
+    PublicCodes,
+    _order,
+    rounding_base,
+)
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 
@@ -19,12 +25,6 @@ from benchmarks.studies.exchange_sites import sites_of, split
 from directrix import Binner
 from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.tables import BinCounts
-from directrix.tables.counts.disclosure import (
-    CODE_RANGE,
-    PublicCodes,
-    _order,
-    rounding_base,
-)
 
 BINS, MIN_CELL, SECONDS = 8, 10, 5.0
 
@@ -201,39 +201,56 @@ def other_names(binner: Binner, rows: Rows, names: int) -> Reconstruction:
     return judged(true, ranges)
 
 
+class JointCells(NamedTuple):
+    """All joint cells of some columns: the numbers of an integer program.
+
+    ``joint``, of shape (joint cells, columns), has the cell of each column.
+    """
+
+    binner: Binner
+    columns: Sequence[int]
+    joint: IntArray
+
+    @classmethod
+    def of(cls, binner: Binner, columns: Sequence[int]) -> JointCells:
+        """Return the joint cells of some columns."""
+        sizes = [range(binner.bins_[column].n_cells) for column in columns]
+        return cls(binner, columns, np.array(list(product(*sizes))))
+
+    def program(self, part: Any, k: int) -> Program:
+        """Return what a release says of a class: groups, the rule of merging, and cross sums."""
+        program = Program(len(self.joint), [], [], [])
+        codes = PublicCodes.of(self.binner.bins_)
+        for j, column in enumerate(self.columns):
+            cells = np.arange(codes.starts[column], codes.starts[column + 1])
+            of = (self.joint[:, j][None, :] == np.arange(len(cells))[:, None]).astype(np.float64)
+            group_bounds(program, part, k, cells, of)
+            weights = codes.weights[cells]
+            order, share = _order(self.binner.bins_[column], weights, part.site)
+            for below in halves_below(part, k, cells[0], weights, order, share):
+                program.add(of[below].sum(axis=0), 0, MIN_CELL - 1)
+        upper = codes.of_two_columns.astype(bool)
+        cross = np.zeros(upper.shape, dtype=np.int64)
+        cross[upper] = part.cross[k]
+        unit = MIN_CELL * CODE_RANGE**2
+        for i, j in combinations(range(len(self.columns)), 2):
+            for a, b in product(self._codes(codes, i), self._codes(codes, j)):
+                values = self._coded(codes, i, a) * self._coded(codes, j, b)
+                program.add(values, cross[a, b], cross[a, b] + unit - 1)
+        return program
+
+    def _codes(self, codes: PublicCodes, j: int) -> range:
+        return range(*codes.code_starts[self.columns[j] : self.columns[j] + 2])
+
+    def _coded(self, codes: PublicCodes, j: int, code: int) -> IntArray:
+        coded: IntArray = codes.matrix[codes.starts[self.columns[j]] + self.joint[:, j], code]
+        return coded
+
+
 def from_cross_sums(binner: Binner, rows: Rows, columns: Sequence[int], k: int) -> Reconstruction:
     """Reconstruct small cells of columns from their groups and cross sums, by all joint cells."""
-    chosen = Binner(max_bins=BINS).fit(rows.X.iloc[:, list(columns)])
-    del chosen
-    part = part_of(binner, rows.X, rows.y)
-    codes = PublicCodes.of(binner.bins_)
-    starts, upper = codes.starts, codes.of_two_columns.astype(bool)
-    cross = np.zeros(upper.shape, dtype=np.int64)
-    cross[upper] = part.cross[k]
-    sizes = [binner.bins_[column].n_cells for column in columns]
-    joint = np.array(list(product(*map(range, sizes))))
-    program = Program(len(joint), [], [], [])
-    for j, column in enumerate(columns):
-        cells = np.arange(starts[column], starts[column + 1])
-        of = (joint[:, j][None, :] == np.arange(sizes[j])[:, None]).astype(np.float64)
-        group_bounds(program, part, k, cells, of)
-        weights = codes.weights[cells]
-        order, share = _order(binner.bins_[column], weights, part.site)
-        for below in halves_below(part, k, starts[column], weights, order, share):
-            program.add(of[below].sum(axis=0), 0, MIN_CELL - 1)
-    unit = MIN_CELL * CODE_RANGE**2
-    for i, j in product(range(len(columns)), repeat=2):
-        if i >= j:
-            continue
-        first, second = (
-            range(codes.code_starts[columns[m]], codes.code_starts[columns[m] + 1]) for m in (i, j)
-        )
-        for a, b in product(first, second):
-            values = (
-                codes.matrix[starts[columns[i]] + joint[:, i], a]
-                * codes.matrix[starts[columns[j]] + joint[:, j], b]
-            )
-            program.add(values, cross[a, b], cross[a, b] + unit - 1)
+    cells = JointCells.of(binner, columns)
+    program = cells.program(part_of(binner, rows.X, rows.y), k)
     counts = BinCounts.of(binner, rows.X, rows.y)
     true: list[int] = []
     ranges: list[tuple[float, float]] = []
@@ -241,5 +258,67 @@ def from_cross_sums(binner: Binner, rows: Rows, columns: Sequence[int], k: int) 
         of_class = counts.cells(column)[k]
         for cell in np.flatnonzero(of_class < MIN_CELL):
             true.append(int(of_class[cell]))
-            ranges.append(program.range((joint[:, j] == cell).astype(np.float64)))
+            ranges.append(program.range((cells.joint[:, j] == cell).astype(np.float64)))
     return judged(true, ranges)
+
+
+# ── the attacks of the study ──────────────────────────────────────────────────────────────────────
+
+#: Table, and the site that is attacked.
+ATTACKED = {"hmda_boston": 1, "credit_data": 0, "telco_churn": 3}
+TRIALS, MEMBERSHIP_TRIALS = 100, 2_000
+Figures = dict[str, float]
+
+
+def run_difference(name: str, setting: str) -> Figures:
+    """Leave out some rows, many times."""
+    binner, rows = site_rows(name, ATTACKED[name])
+    rng = np.random.default_rng(0)
+    found = [
+        difference(binner, rows, rng.choice(len(rows.y), int(setting), replace=False))
+        for _ in range(TRIALS)
+    ]
+    return {
+        "trials": TRIALS,
+        "rows": len(rows.y),
+        "all columns": len(binner.bins_),
+        "changed": float(np.mean([each.columns + each.cross > 0 for each in found])),
+        **{
+            figure: float(np.mean([getattr(each, figure) for each in found]))
+            for figure in Difference._fields
+        },
+    }
+
+
+def run_other_names(name: str, setting: str) -> Figures:
+    """Release the same rows under several names."""
+    found = other_names(*site_rows(name, ATTACKED[name]), int(setting))
+    return dict(found._asdict())
+
+
+def run_cross_sums(name: str, setting: str) -> Figures:
+    """Solve the integer programs of one release for all sets of neighbouring columns."""
+    binner, rows = site_rows(name, ATTACKED[name])
+    n, small, pinned, occupied, widths = int(setting), 0, 0, 0, 0.0
+    for first in range(0, len(binner.bins_) - n + 1, n):
+        for k in range(2):
+            found = from_cross_sums(binner, rows, range(first, first + n), k)
+            small, pinned = small + found.small, pinned + found.pinned
+            occupied += found.occupied
+            widths += found.width * found.small if found.small else 0.0
+    return {"small": small, "pinned": pinned, "occupied": occupied, "width": widths / max(small, 1)}
+
+
+class Attack(NamedTuple):
+    """Settings of an attack, the library that it needs, and what runs it."""
+
+    settings: Sequence[str]
+    needs: str
+    run: Callable[[str, str], Figures]
+
+
+ATTACKS = {
+    "difference": Attack(("1", "5", "20"), "", run_difference),
+    "other names": Attack(("1", "2", "5", "20"), "", run_other_names),
+    "cross sums": Attack(("2",), "", run_cross_sums),
+}

@@ -83,7 +83,9 @@ def run(train: Rows, test: Rows, binner: Binner, rounds: int, steps: int) -> Fed
         for k, site in enumerate(sites):
             np.savez(Path(folder, f"site{k}.npz"), X=features(binner, site.X), y=site.y)
         calls = [["serve", folder, f"127.0.0.1:{port}", str(rounds), str(len(sites))]]
-        calls += [["take_part", folder, relay.address, str(k), str(steps)] for k in range(len(sites))]
+        calls += [
+            ["take_part", folder, relay.address, str(k), str(steps)] for k in range(len(sites))
+        ]
         with Path(folder, "log").open("wb") as log:
             processes = [
                 subprocess.Popen(  # noqa: S603

@@ -1,0 +1,310 @@
+"""The report of the exchange between twelve sites."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import fmean
+
+from benchmarks.harness.markdown import holds, table
+from benchmarks.harness.record import (
+    Row,
+    commits_of,
+    distinct,
+    grouped_by,
+    mean_of,
+    read_rows,
+    select,
+)
+
+FOLDER = Path(__file__).parent
+CONTROL = "min_cell=10"
+GOALS = {"auc": 0.002, "recall": 0.01}
+EPSILONS = ("1.0", "4.0")
+OURS = ("private, central", "private, sites")
+RIVALS = ("DP-EBM", "DP logistic regression")
+
+
+def lines(rows: list[Row]) -> list[str]:
+    """Return the report of cards, of the federated run and of the attacks."""
+    federated = read_rows(FOLDER / "exchange_federated.csv")
+    attacks = read_rows(FOLDER / "exchange_attacks.csv")
+    about = (
+        "The training rows of twelve tables (at most 20,000 rows of a table, three folds) are "
+        "split among twelve sites. Site k has a share in proportion to 1 / (k + 1), and every "
+        "second site prefers high or low values of one column. Values are means of the test rows "
+        "of the folds. Made by `python -m benchmarks.studies.exchange`; commits "
+        f"{commits_of([*rows, *federated, *attacks])}."
+    )
+    text = ["# One exchange between twelve sites", "", about]
+    text += ["", "## Sites against pooled rows", *_control(rows)]
+    text += ["", "## Privacy", *_private(rows)]
+    if federated:
+        text += ["", "## Beside federated learning", *_federated(rows, federated)]
+    if attacks:
+        text += ["", "## Attacks", *_attacks(attacks)]
+    return text
+
+
+# ── sites against pooled rows ─────────────────────────────────────────────────────────────────────
+
+
+def _means(rows: Sequence[Row], figure: str, method: str, epsilon: str = "") -> dict[str, float]:
+    """Return the mean of the folds of each table."""
+    chosen = select(rows, method=method, epsilon=epsilon)
+    return {name: mean_of(of, figure) for (name,), of in grouped_by(chosen, "table").items()}
+
+
+def _differences(
+    first: dict[str, float], second: dict[str, float], names: Sequence[str] | None = None
+) -> dict[str, float]:
+    common = [name for name in first if name in second and (names is None or name in names)]
+    return {name: first[name] - second[name] for name in common}
+
+
+def _loss(differences: dict[str, float]) -> str:
+    """Return mean and worst of differences in words."""
+    worst = min(differences, key=differences.__getitem__)
+    mean = fmean(differences.values())
+    return f"{mean:+.4f} in the mean, {differences[worst]:+.4f} at worst ({worst})"
+
+
+def _control(rows: Sequence[Row]) -> list[str]:
+    plain = select(rows, method="sites")
+    same = sum(row["same"] == "True" for row in plain)
+    text = [
+        "",
+        (
+            f"Without control, {same} of {len(plain)} cards of twelve sites are those of the pooled "
+            "rows bit for bit: every point and the intercept."
+        ),
+    ]
+    released = select(rows, method=CONTROL)
+    if not released:
+        return text
+    lost = {
+        figure: _differences(_means(rows, figure, CONTROL), _means(rows, figure, "pooled"))
+        for figure in GOALS
+    }
+    text += [
+        "",
+        f"With `{CONTROL}`, the AUC changes by {_loss(lost['auc'])}, and the recall at a "
+        f"false-positive rate of 5 % by {_loss(lost['recall'])}. The goal, losses of at most "
+        f"{GOALS['auc']} and {GOALS['recall']} in the mean, "
+        + " and ".join(
+            f"{holds(-fmean(lost[figure].values()) <= goal)} for the {name}"
+            for (figure, goal), name in zip(GOALS.items(), ("AUC", "recall"), strict=True)
+        )
+        + ".",
+    ]
+    cells = []
+    for name in distinct(released, "table"):
+        base, other = (select(rows, table=name, method=method) for method in ("pooled", CONTROL))
+        exact = select(plain, table=name)
+        cells.append(
+            (
+                name,
+                f"{mean_of(base, 'auc'):.4f} · {mean_of(base, 'recall'):.3f}",
+                f"{lost['auc'][name]:+.4f}",
+                f"{lost['recall'][name]:+.3f}",
+                f"{mean_of(other, 'same'):.1f}",
+                *(f"{mean_of(of, 'bytes') / 1e3:,.0f}" for of in (other, exact)),
+            )
+        )
+    columns = (
+        f"table | pooled: AUC · recall | AUC, {CONTROL} less pooled | recall | sites that could "
+        "release | kB of their files | kB without control"
+    )
+    return [*text, *table(columns, cells)]
+
+
+# ── privacy ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def _private(rows: Sequence[Row]) -> list[str]:
+    text = [
+        "",
+        (
+            "All private methods know the same public dictionary: cut points of numbers and levels of "
+            "texts, from the test rows without labels. δ is 1e-6; the logistic regression of "
+            "diffprivlib has none. DP-EBM and diffprivlib see all rows in one place, and so does "
+            '"private, central". In "private, sites" each of the twelve sites adds noise of its own. '
+            "One draw of noise for each fold."
+        ),
+    ]
+    base = _means(rows, "auc", "pooled, dictionary")
+    for epsilon in EPSILONS:
+        of = {method: _means(rows, "auc", method, epsilon) for method in (*OURS, *RIVALS)}
+        known = {method: values for method, values in of.items() if values}
+        if not known:
+            continue
+        text += ["", f"### ε = {float(epsilon):g}", ""]
+        for ours in OURS:
+            for rival in RIVALS:
+                behind = _differences(of[ours], of[rival])
+                if behind:
+                    won = sum(value >= 0 for value in behind.values())
+                    text.append(
+                        f"* {ours} has at least the AUC of {rival} on {won} of {len(behind)} "
+                        f"tables; the difference is {_loss(behind)}."
+                    )
+        names = [name for name in base if all(name in values for values in known.values())]
+        cells = [
+            (name, f"{base[name]:.3f}", *(f"{values[name]:.3f}" for values in known.values()))
+            for name in names
+        ]
+        if names:
+            means = [fmean(values[name] for name in names) for values in (base, *known.values())]
+            cells.append(("mean", *(f"**{value:.3f}**" for value in means)))
+        text += table(f"AUC | without privacy | {' | '.join(known)}", cells)
+    return text
+
+
+# ── federated learning ────────────────────────────────────────────────────────────────────────────
+
+
+def _federated(rows: Sequence[Row], federated: Sequence[Row]) -> list[str]:
+    cells: list[tuple[object, ...]] = []
+    for name in distinct(federated, "table"):
+        first = select(rows, table=name, fold=0)
+        for method in ("sites", CONTROL):
+            cells += [
+                (name, f"counts, {method}", 1, *_values(row), _size(row["bytes"]), "")
+                for row in select(first, method=method)
+            ]
+        for row in select(federated, table=name):
+            steps = f"Flower, {row['steps']} step{'s' * (row['steps'] != '1')} a round"
+            sent = (_size(row[size]) for size in ("bytes", "parameter_bytes"))
+            cells.append((name, steps, row["round"], *_values(row), *sent))
+    columns = (
+        "table | method | rounds | AUC | recall at 5 % FPR | bytes in all | of them parameters"
+    )
+    return [
+        "",
+        (
+            "Flower runs a federated logistic regression (FedAvg, L-BFGS at the sites) as one server "
+            "process and twelve client processes on loopback, on the first fold. Its features are the "
+            "bins of the dictionary, which it is given for nothing. Its bytes are those of TCP payload "
+            "in both directions, and those of the parameters alone; of fewer rounds than all, in "
+            "proportion. The bytes of counts are the sizes of all files that sites send."
+        ),
+        *table(columns, cells),
+    ]
+
+
+def _size(n_bytes: str) -> str:
+    return f"{int(n_bytes):,}"
+
+
+def _values(row: Row) -> tuple[str, str]:
+    return f"{float(row['auc']):.4f}", f"{float(row['recall']):.3f}"
+
+
+# ── attacks ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def _figures(rows: Sequence[Row], attack: str) -> list[tuple[str, str, dict[str, float]]]:
+    groups = grouped_by(select(rows, attack=attack), "table", "setting")
+    return [
+        (name, setting, {row["figure"]: float(row["value"]) for row in of})
+        for (name, setting), of in groups.items()
+    ]
+
+
+def _attacks(rows: Sequence[Row]) -> list[str]:
+    return [
+        *_differencing(_figures(rows, "difference")),
+        *_reconstructions(rows),
+        *_membership(_figures(rows, "membership")),
+    ]
+
+
+def _differencing(found: Sequence[tuple[str, str, dict[str, float]]]) -> list[str]:
+    cells = [
+        (
+            name,
+            f"{of['rows']:.0f}",
+            setting,
+            f"{of['changed']:.0%}",
+            f"{of['told']:.1f} of {of['all columns']:.0f}",
+            f"{of['cross']:.1f}",
+        )
+        for name, setting, of in found
+    ]
+    columns = (
+        "table | rows of the site | rows left out | releases that differ | columns in which the "
+        "changed group has the row's cell | cross sums that differ"
+    )
+    return [
+        "",
+        (
+            f"**Differencing.** A site releases its rows with `{CONTROL}`, and again without some of "
+            "them. Rounded counts do not hide this: a release of nearly the same rows must not leave "
+            "the site, which is what its ledger is for."
+        ),
+        *table(columns, cells),
+    ]
+
+
+def _reconstructions(rows: Sequence[Row]) -> list[str]:
+    cells = []
+    for attack, label in (("cross sums", "one release, pairs of columns"), ("other names", "")):
+        for name, setting, of in _figures(rows, attack):
+            releases = (
+                "the same rows under one name"
+                if setting == "1"
+                else (f"the same rows under {setting} names")
+            )
+            cells.append(
+                (
+                    name,
+                    label or releases,
+                    *(f"{of[figure]:.0f}" for figure in ("small", "pinned", "occupied")),
+                    f"{of['width']:.0f}",
+                )
+            )
+    columns = (
+        "table | what the attacker has | cells below 10 rows | known exactly | known not to be "
+        "empty | mean width of what is possible, rows"
+    )
+    return [
+        "",
+        (
+            "**Reconstruction.** Integer programs find the least and the largest number of rows of "
+            "every cell below 10, from groups, their rounded rows, the rule of merging and rounded "
+            "cross sums."
+        ),
+        *table(columns, cells),
+    ]
+
+
+def _membership(found: Sequence[tuple[str, str, dict[str, float]]]) -> list[str]:
+    if not found:
+        return []
+    cells = [
+        (
+            name,
+            setting,
+            f"{of['trials']:,.0f}",
+            f"{of['advantage']:.3f} ({of['low']:.3f} to {of['high']:.3f})",
+            f"{of['noise allows']:.3f}",
+            f"{of['allowed']:.3f}",
+            f"{of['epsilon']:.2f}",
+        )
+        for name, setting, of in found
+    ]
+    within = all(of["low"] <= of["allowed"] for *_, of in found)
+    columns = (
+        "table | ε | trials | advantage (95 % interval) | of the noise | allowed by (ε, δ) | "
+        "ε at least, by the trials (95 %)"
+    )
+    return [
+        "",
+        (
+            "**Membership.** The attacker knows all rows but one and the released numbers, and decides "
+            "by the likelihood ratio whether the row is in. The advantage is the share of members "
+            "found less the share of others suspected. That it is within what (ε, δ) allows: "
+            f"{holds(within)}."
+        ),
+        *table(columns, cells),
+    ]
