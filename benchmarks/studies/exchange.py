@@ -105,13 +105,27 @@ def sites(train: Rows, test: Rows, _epsilons: Sequence[str]) -> list[Result]:
 
 def controlled(train: Rows, test: Rows, _epsilons: Sequence[str]) -> list[Result]:
     """Fit to releases of all sites with enough rows."""
-    binner, released = Binner(max_bins=BINS).fit(train.X), []
-    for k, site in enumerate(sites_of(train)):
-        with suppress(TooFewRowsError):
-            counts = BinCounts.of(binner, site.X, site.y)
-            released.append(counts.release(min_cell=MIN_CELL, site=f"site {k}"))
+    released, _ = releases_of(train)
     scores = card_of(joined(released)).decision_function(test.X)
     return [Result(scores, file_bytes(released), len(released))]
+
+
+def releasing(train: Rows, test: Rows, _epsilons: Sequence[str]) -> list[Result]:
+    """Fit to the counts, without control, of the sites with enough rows to release."""
+    released, counts = releases_of(train)
+    return [Result(card_of(joined(counts)).decision_function(test.X), same=len(released))]
+
+
+def releases_of(train: Rows) -> tuple[list[Any], list[BinCounts]]:
+    """Return the releases of sites with enough rows, and the counts of these sites."""
+    binner = Binner(max_bins=BINS).fit(train.X)
+    released, kept = [], []
+    for k, site in enumerate(sites_of(train)):
+        counts = BinCounts.of(binner, site.X, site.y)
+        with suppress(TooFewRowsError):
+            released.append(counts.release(min_cell=MIN_CELL, site=f"site {k}"))
+            kept.append(counts)
+    return released, kept
 
 
 def private(
@@ -163,6 +177,7 @@ METHODS: dict[str, Callable[..., list[Result]]] = {
     "pooled": pooled,
     "sites": sites,
     f"min_cell={MIN_CELL}": controlled,
+    "pooled, sites that release": releasing,
     "private, central": partial(private, lambda train: [train]),
     "private, sites": partial(private, sites_of),
     "pooled, dictionary": plain,

@@ -75,8 +75,8 @@ def _control(rows: Sequence[Row]) -> list[str]:
     text = [
         "",
         (
-            f"Without control, {same} of {len(plain)} cards of twelve sites are those of the pooled "
-            "rows bit for bit: every point and the intercept."
+            f"Without control, {same} of {len(plain)} cards of twelve sites are those of the "
+            "pooled rows bit for bit: every point and the intercept."
         ),
     ]
     released = select(rows, method=CONTROL)
@@ -125,11 +125,11 @@ def _private(rows: Sequence[Row]) -> list[str]:
     text = [
         "",
         (
-            "All private methods know the same public dictionary: cut points of numbers and levels of "
-            "texts, from the test rows without labels. δ is 1e-6; the logistic regression of "
-            "diffprivlib has none. DP-EBM and diffprivlib see all rows in one place, and so does "
-            '"private, central". In "private, sites" each of the twelve sites adds noise of its own. '
-            "One draw of noise for each fold."
+            "All private methods know the same public dictionary: cut points of numbers and "
+            "levels of texts, from the test rows without labels. δ is 1e-6; the logistic "
+            "regression of diffprivlib has none. DP-EBM and diffprivlib see all rows in one "
+            'place, and so does "private, central". In "private, sites" each of the twelve sites '
+            "adds noise of its own. One draw of noise for each fold."
         ),
     ]
     base = _means(rows, "auc", "pooled, dictionary")
@@ -182,11 +182,12 @@ def _federated(rows: Sequence[Row], federated: Sequence[Row]) -> list[str]:
     return [
         "",
         (
-            "Flower runs a federated logistic regression (FedAvg, L-BFGS at the sites) as one server "
-            "process and twelve client processes on loopback, on the first fold. Its features are the "
-            "bins of the dictionary, which it is given for nothing. Its bytes are those of TCP payload "
-            "in both directions, and those of the parameters alone; of fewer rounds than all, in "
-            "proportion. The bytes of counts are the sizes of all files that sites send."
+            "Flower runs a federated logistic regression (FedAvg, L-BFGS at the sites) as one "
+            "server process and twelve client processes on loopback, on the first fold. Its "
+            "features are the bins of the dictionary, which it is given for nothing. Its bytes "
+            "are those of TCP payload in both directions, and those of the parameters alone; of "
+            "fewer rounds than all, in proportion. The bytes of counts are the sizes of all "
+            "files that sites send."
         ),
         *table(columns, cells),
     ]
@@ -238,9 +239,9 @@ def _differencing(found: Sequence[tuple[str, str, dict[str, float]]]) -> list[st
     return [
         "",
         (
-            f"**Differencing.** A site releases its rows with `{CONTROL}`, and again without some of "
-            "them. Rounded counts do not hide this: a release of nearly the same rows must not leave "
-            "the site, which is what its ledger is for."
+            f"**Differencing.** A site releases its rows with `{CONTROL}`, and again without some "
+            "of them. Rounded counts do not hide this: a release of nearly the same rows must "
+            "not leave the site, which is what its ledger is for."
         ),
         *table(columns, cells),
     ]
@@ -270,9 +271,9 @@ def _reconstructions(rows: Sequence[Row]) -> list[str]:
     return [
         "",
         (
-            "**Reconstruction.** Integer programs find the least and the largest number of rows of "
-            "every cell below 10, from groups, their rounded rows, the rule of merging and rounded "
-            "cross sums."
+            "**Reconstruction.** Integer programs find the least and the largest number of rows "
+            "of every cell below 10, from groups, their rounded rows, the rule of merging and "
+            "rounded cross sums."
         ),
         *table(columns, cells),
     ]
@@ -301,10 +302,10 @@ def _membership(found: Sequence[tuple[str, str, dict[str, float]]]) -> list[str]
     return [
         "",
         (
-            "**Membership.** The attacker knows all rows but one and the released numbers, and decides "
-            "by the likelihood ratio whether the row is in. The advantage is the share of members "
-            "found less the share of others suspected. That it is within what (ε, δ) allows: "
-            f"{holds(within)}."
+            "**Membership.** The attacker knows all rows but one and the released numbers, and "
+            "decides by the likelihood ratio whether the row is in. The advantage is the share "
+            "of members found less the share of others suspected. That it is within what (ε, δ) "
+            f"allows: {holds(within)}."
         ),
         *table(columns, cells),
     ]
