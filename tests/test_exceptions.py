@@ -25,6 +25,7 @@ from directrix import (
     exceptions,
 )
 from directrix.exceptions import (
+    AlternativeError,
     CancellationError,
     CardSizeError,
     CostColumnError,
@@ -343,6 +344,11 @@ ERRORS = [
         ),
     ),
     (
+        AlternativeError(9, 3),
+        {"index": 9, "n_alternatives": 3},
+        "there is no alternative 9: ask for one from 0, the plain fit, to 2",
+    ),
+    (
         CardSizeError(10, [40, 60]),
         {"max_lines": 10, "known": (40, 60)},
         (
@@ -434,6 +440,7 @@ BASES = {
     ColumnNotFoundError: KeyError,
     ColumnKindError: TypeError,
     LevelNotFoundError: ValueError,
+    AlternativeError: ValueError,
     CardSizeError: ValueError,
     BinNotFoundError: ValueError,
     OwnBinsError: ValueError,

@@ -412,7 +412,7 @@ def test_an_estimator_is_cross_fitted_and_fitted_to_all_rows(name):
     assert point.intervals.tpr[0] < flagged[truth].mean() < point.intervals.tpr[1]
     above = model.positive_scores(fresh) > point.threshold
     assert (above == flagged).all()
-    assert "cross-fitted in 5 folds" in str(model.report_)
+    assert "Cross-fitted in 5 folds." in str(model.report_)
 
 
 @pytest.mark.filterwarnings("ignore::directrix.exceptions.OneClassPredictedWarning")

@@ -27,7 +27,7 @@ FIT = {
     ],
     "compared_on": "held-out rows",
     "chosen": "<moments>",
-    "why": "it is better",
+    "why": "It was the best of 2 candidates on held-out rows.",
     "expected_on_new_rows": {"value": 0.48, "low": 0.4, "high": 0.55},
     "better_than": {"baseline": "logistic regression", "mean": 0.1, "low": 0.05, "high": 0.15},
     "no_better_than_constant": False,
@@ -108,10 +108,10 @@ def test_nothing_is_loaded_from_elsewhere(page):
 def test_the_candidates_of_a_fit(page):
     html = page(FIT)
     assert re.findall(r"<h2>(.*?)</h2>", html) == [*HEADINGS, "Candidates"]
-    assert "2 candidates were compared on held-out rows. Chosen: &lt;moments&gt;" in html
+    assert ": &lt;moments&gt;. It was the best of 2 candidates on held-out rows." in html
     assert "<moments>" not in html
     assert "Expected on new rows: 0.4800 (0.4000 to 0.5500)." in html
-    assert "Better than logistic regression by +0.1000 (+0.0500 to +0.1500)." in html
+    assert "Better than logistic regression by 0.1000 (0.0500 to 0.1500)." in html
     assert '<tr class="highlighted"><td>&lt;moments&gt;</td>' in html
 
 
@@ -140,7 +140,8 @@ def test_a_page_about_noise_says_so_before_any_figure(call, files, tmp_path):
     rows = [tmp_path / "shuffled.parquet", "-t", "fraud", "--metric", "auc"]
     assert call("report", files / "model.dx", *rows, "-o", tmp_path / "r.html").code == 0
     html = (tmp_path / "r.html").read_text(encoding="utf-8")
-    said = html.index('<p class="alert">No better than a constant: AUC 0.')
+    verdict = "No better than a constant prediction: AUC on these rows is 0."
+    said = html.index(f'<p class="alert">{verdict}')
     assert said < html.index('<div class="cards">') < html.index("<h2>")
 
 

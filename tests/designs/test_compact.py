@@ -137,7 +137,7 @@ def test_the_report_says_what_the_full_card_is_ahead_by():
     size = made.report_.size
     assert size.lines == made.card_.n_lines
     assert size.full_lines > 10
-    assert f"this card has {size.lines} lines; the full card of {size.full_lines}" in str(
+    assert f"This card has {size.lines} lines; the full card, with {size.full_lines}" in str(
         made.report_
     )
 

@@ -186,14 +186,13 @@ def test_more_than_two_classes_have_no_positive_label():
 
 @pytest.mark.parametrize("name", ["direct", "card"])
 def test_a_report_on_texts_says_which_is_caught(name):
-    assert "catches 'paid', the last label in order; positive='default'" in str(
-        fitted(name).report_
-    )
+    said = "Catches 'paid', the last label in sorted order; for the other, give positive='default'."
+    assert said in str(fitted(name).report_)
     report = fitted(name, positive="default").report_
-    assert "catches 'default'\n" in str(report)
-    assert "catches &#x27;default&#x27;" in report._repr_html_()
+    assert "Catches 'default'.\n" in str(report)
+    assert "Catches &#x27;default&#x27;" in report._repr_html_()
     numbers = clone(CLASSIFIERS[name]).fit(X, Y == "default").report_
-    assert "catches" not in str(numbers)
+    assert "Catches" not in str(numbers)
 
 
 def test_a_printed_card_names_the_label():

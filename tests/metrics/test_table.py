@@ -104,6 +104,10 @@ def test_a_name_is_the_loss_with_the_parameters_of_the_metric(row, loss):
     assert resolve_loss(loss, Error()) is loss
 
 
+def test_a_text_is_read_once():
+    assert resolve("recall@fpr=0.0321") is resolve("recall@fpr=0.0321")
+
+
 def test_parameters_of_a_loss_come_from_the_metric_and_back():
     assert resolve_loss("top_negatives", RecallAtFPR(0.2)) == TopNegatives(0.2)
     assert metric_for(TopNegatives(0.2)) == RecallAtFPR(0.2)

@@ -288,7 +288,8 @@ def raise_missing_columns(classifier: Any, X: Any, refusal: str = "") -> None:
     fitted, given = getattr(classifier, "feature_names_in_", None), feature_names_of(X)
     if fitted is None or given is None:
         return
-    missing = [name for name in fitted.tolist() if name not in set(given)]
+    known = set(given)
+    missing = [name for name in fitted.tolist() if name not in known]
     if missing:
         raise MissingColumnsError(missing[0], given, refusal) from None
 

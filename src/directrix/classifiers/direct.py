@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from directrix.fitting.fit_rows import Fitted
     from directrix.fitting.guarantee import Limits
     from directrix.metrics.base import Metric
+    from directrix.metrics.segments import Parity
     from directrix.models.report import Gap
 
 
@@ -64,6 +65,10 @@ class DirectClassifier(MetricClassifier):
         0.02}`` at most (``alerts`` is the share of rows predicted positive), ``{"recall": 0.9,
         "precision": 0.6}`` at least; in all segments of the rows by `InEverySegment`. Needs
         `guarantee`.
+    parity : {"fpr", "alerts", "recall"} or Parity, optional
+        A rate that is to agree between the segments given to `fit`, and how much may be paid for it
+        (`Parity`). ``alternatives_`` shows models with smaller gaps and what they cost; one of them
+        is delivered. For two classes, in `fit` only.
     time_budget : float, optional
         Time budget in seconds of the clock, from the call of `fit` to its return. The search stops
         early to keep it, and ``report_`` says what was skipped; logistic regression is fitted in
@@ -100,6 +105,8 @@ class DirectClassifier(MetricClassifier):
     calibrations_ : tuple of Calibration
         For each row of ``coef_``: from scores to probabilities. With two classes,
         ``calibration_`` is the only entry.
+    alternatives_ : Alternatives
+        With `parity`: models with smaller gaps between segments; `alternative` returns them.
 
     Examples
     --------
@@ -119,7 +126,7 @@ class DirectClassifier(MetricClassifier):
 
     _baseline = BASELINE
 
-    def __init__(  # noqa: PLR0913 - eleven parameters of an estimator
+    def __init__(  # noqa: PLR0913 - a dozen parameters of an estimator
         self,
         metric: str | Metric = "error",
         *,
@@ -127,6 +134,7 @@ class DirectClassifier(MetricClassifier):
         cv: Any = 5,
         guarantee: float | None = None,
         limits: Limits | None = None,
+        parity: Parity | str | None = None,
         time_budget: float | None = None,
         class_weight: Any = None,
         monotone: Mapping[Any, str] | None = None,
@@ -139,6 +147,7 @@ class DirectClassifier(MetricClassifier):
         self.cv = cv
         self.guarantee = guarantee
         self.limits = limits
+        self.parity = parity
         self.time_budget = time_budget
         self.class_weight = class_weight
         self.monotone = monotone

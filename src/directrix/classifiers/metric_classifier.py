@@ -16,15 +16,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from directrix.classifiers.threshold_classifier import SEGMENT, ReportingClassifier
 from directrix.exceptions import (
+    AlternativeError,
     DirectionWarning,
     NotBetterThanBaselineWarning,
+    OutOfReachError,
     find_stacklevel,
     is_inside_search,
 )
 from directrix.fitting.fit_rows import Design, FitRows, Fitted
 from directrix.fitting.guarantee import Guarantee, refuse_groups
 from directrix.fitting.progress import CallbackSupportMixin, Clock, Progress, with_callbacks
-from directrix.metrics.segments import InEverySegment
+from directrix.metrics.segments import InEverySegment, Parity
 from directrix.metrics.table import resolve
 from directrix.models.money import RowCosts
 
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from directrix.fitting.guarantee import Limits
     from directrix.fitting.training_rows import KeyedRows
     from directrix.metrics.base import Metric
+    from directrix.models.alternatives import Alternatives
     from directrix.models.report import Gap
 
 #: Folds, where ``cv`` does not say how many.
@@ -59,6 +62,7 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
     cv: Any
     guarantee: float | None
     limits: Limits | None
+    parity: Parity | str | None
     time_budget: float | None
     class_weight: Any
     warn_baseline: bool
@@ -193,7 +197,8 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
         keyed, metrics = self._priced(metrics, keyed, rows, columns or {})
         n_folds, used_folds = self._n_folds(keyed)
         progress.report_rows(keyed.X, used_folds, ", ".join(metric.label for metric in metrics))
-        fit = FitRows(metrics, n_folds, design, self._guarantees(metrics))
+        parity = Parity.of(self.parity)
+        fit = FitRows(metrics, n_folds, design, self._guarantees(metrics), parity)
         by_metric = self._fit_classes(fit.run, keyed, clock, progress)
         for classifier, fits in zip(classifiers, by_metric, strict=True):
             classifier._copy_features(self)  # noqa: SLF001 - a copy of this very classifier
@@ -219,6 +224,9 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
         segments = self._segments(columns, n_rows)
         if segments is not None:
             keyed = replace(keyed, segments=segments.take(kept))
+        if self.parity is not None and len(self.classes_) > 2:
+            msg = f"parity= is for two classes, and there are {len(self.classes_)}: leave it out"
+            raise ValueError(msg)
         if not priced:
             return keyed, metrics
         refused = {"several metrics": len(metrics) > 1, "class_weight=": self.class_weight}
@@ -269,6 +277,7 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
         from directrix.fitting.fit_source import SourceFit, SourcePasses, source_folds
 
         metric = resolve(self.metric)
+        self._refuse_parity("fit_source")
         asked = [name for name in self._names_in_fit if name != SEGMENT]
         asked += [SEGMENT] if isinstance(self.limits, InEverySegment) else []
         if asked:
@@ -303,6 +312,7 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
         """Store the fits, one for each score, and print which candidates were chosen."""
         self._set_models(fits)
         self.reports_ = self._final_reports(fit.report for fit in fits)
+        self._alternatives = fits[0].alternatives
         effects = [effect for report in self.reports_ for effect in report.directions]
         flat = list(dict.fromkeys(effect.column for effect in effects if effect.flat))
         if flat:
@@ -311,8 +321,45 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
         for label, report in zip(labels, self.reports_, strict=True):
             progress.stage(
                 f"{label}chosen from {len(report.tried)} candidates: {report.chosen}; "
-                f"{report.metric.label}: {report.expected_text}"
+                f"{report.metric.label} {report.expected_text}"
             )
+
+    @property
+    def alternatives_(self) -> Alternatives:
+        """Models with smaller gaps between segments, and what they cost, of a fit with parity."""
+        found = self.report_.alternatives if getattr(self, "reports_", ()) else None
+        if found is None:
+            msg = f"{type(self).__name__} has no alternatives_: fit it with parity= and segment="
+            raise AttributeError(msg)
+        return found
+
+    def alternative(self, index: int) -> Self:
+        """Return the classifier of an entry of ``alternatives_``, with its own threshold.
+
+        Nothing is fitted again. The first is the plain fit.
+
+        Parameters
+        ----------
+        index : int
+            Position in ``alternatives_``.
+        """
+        fits = getattr(self, "_alternatives", ())
+        if not -len(fits) <= index < len(fits):
+            raise AlternativeError(index, len(fits))
+        fit = fits[index]
+        if isinstance(fit, OutOfReachError):
+            raise fit
+        made = copy(self)
+        made._weighted_by = self.operating_points_[0].weighted_by  # noqa: SLF001 - a copy of itself
+        made._set_models([fit])  # noqa: SLF001 - likewise
+        made.reports_ = made._final_reports([fit.report])  # noqa: SLF001 - likewise
+        return made
+
+    def _refuse_parity(self, method: str) -> None:
+        """Refuse parity in a fit that has no segments of rows."""
+        if self.parity is not None:
+            msg = f"{method} has no parity=: leave it out, or use fit"
+            raise ValueError(msg)
 
     @property
     def _positives(self) -> list[Any]:
@@ -335,6 +382,7 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
     def _check_parameters(self, metrics: list[Metric]) -> None:
         """Refuse parameters that do not go together."""
         self._guarantees(metrics)
+        Parity.of(self.parity)
         if self.time_budget is not None and not self.time_budget > 0:
             msg = f"time_budget must be seconds above zero, not {self.time_budget!r}"
             raise ValueError(msg)
@@ -357,6 +405,8 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
         better than a constant, which is its first line. Without held-out rows nothing is known.
         """
         gaps = self._baseline_gaps
+        if any(report.alternatives and report.alternatives.chosen for report in self.reports_):
+            return False  # what parity costs is in the report
         behind = all(gap is not None and gap.mean <= 0 and not gap.is_none for gap in gaps)
         return behind and any(
             not (report.no_better_than_constant or np.isnan(report.expected.value))

@@ -182,10 +182,10 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
     >>> booster = HistGradientBoostingClassifier(max_iter=20)
     >>> model = OperatingPointClassifier(booster, "recall@fpr=0.05", positive="fraud").fit(X, y)
     >>> print(model.report_)
-    recall at FPR 5 %: HistGradientBoostingClassifier
-    catches 'fraud'
-    on held-out rows: cross-fitted in 5 folds
-    on new rows expect 0.8 (0.7 to 0.9)
+    Model for recall at FPR 5 %: HistGradientBoostingClassifier.
+    Cross-fitted in 5 folds. Measured on held-out rows.
+    Catches 'fraud'.
+    Expected on new rows: 0.8 (95 % interval 0.7 to 0.9).
     """
 
     estimator_: Any
@@ -466,7 +466,9 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         self.estimator_ = None
         scores = given_scores(X)
         probable = are_probabilities(scores)
-        return _HeldOutRows(scores, y, weight, groups, _SCORES, "as they were given", probable)
+        return _HeldOutRows(
+            scores, y, weight, groups, _SCORES, "Used as they were given.", probable
+        )
 
     def _frozen(self, X: Any, y: AnyArray, weight: FloatArray, groups: Any) -> _HeldOutRows:
         """Return rows scored by an estimator that was fitted to others."""
@@ -474,7 +476,7 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         method = self._require_estimator(self.estimator_)
         scores = positive_response(self.estimator_, X, method, self.positive_)
         name = type(self.estimator_).__name__
-        why = "it was fitted before, to other rows"
+        why = "It was fitted before, to other rows."
         return _HeldOutRows(scores, y, weight, groups, name, why, method == "predict_proba")
 
     def _cross_fitted(
@@ -491,7 +493,7 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         fit = fitting.run(splits, used, refit=not apart)
         self.estimator_ = fit.estimator
         self._require_estimator(self.estimator_)
-        why = "fitted to the other rows" if apart else f"cross-fitted in {len(splits)} folds"
+        why = "Fitted to the other rows." if apart else f"Cross-fitted in {len(splits)} folds."
         return _HeldOutRows(
             fit.scores,
             y[fit.tested],

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from directrix.fitting.training_rows import KeyedRows
     from directrix.metrics.base import Metric
     from directrix.metrics.budget import KeptBudget
+    from directrix.models.alternatives import Alternatives
     from directrix.models.operating_point import Calibration
     from directrix.models.report import DirectReport
 
@@ -211,8 +212,10 @@ class ThresholdClassifier(LinearClassifier):
         limits = getattr(self, "limits", None)
         every = limits if isinstance(limits, InEverySegment) else None
         if columns.get(SEGMENT) is None:
-            if every is not None:
-                msg = f"{every.label} needs the segment of each row: give segment= to fit"
+            parity = getattr(self, "parity", None)
+            asked = f"parity={parity!r}" if every is None else every.label
+            if every is not None or parity is not None:
+                msg = f"{asked} needs the segment of each row: give segment= to fit"
                 raise ValueError(msg)
             return None
         return Segments.of(columns[SEGMENT], n_rows, None if every is None else every.pool)
@@ -499,9 +502,25 @@ class ReportingClassifier(ThresholdClassifier):
                     expected=expected,
                     caught=self._caught_text,
                     weighted_by=point.weighted_by,
+                    alternatives=self._named(report.alternatives, point),
                 )
             )
         return tuple(final)
+
+    def _named(
+        self, alternatives: Alternatives | None, point: OperatingPoint
+    ) -> Alternatives | None:
+        """Return alternatives with the names of columns instead of their positions."""
+        if alternatives is None:
+            return None
+        names = getattr(self, "feature_names_in_", [f"x{k}" for k in range(self.n_features_in_)])
+        carriers = tuple(
+            each
+            if isinstance(each.column, str)
+            else each._replace(column=" x ".join(str(names[k]) for k in each.column))
+            for each in alternatives.carriers
+        )
+        return replace(alternatives, metric=point.metric, carriers=carriers)
 
     @property
     def _caught_text(self) -> str:
@@ -513,6 +532,6 @@ class ReportingClassifier(ThresholdClassifier):
             return f"catches {self.positive_!r}"
         other = next(label for label in classes if label != self.positive_)
         return (
-            f"catches {self.positive_!r}, the last label in order; positive={other!r} would catch "
-            "the other"
+            f"catches {self.positive_!r}, the last label in sorted order; for the other, give "
+            f"positive={other!r}"
         )

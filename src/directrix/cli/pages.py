@@ -511,10 +511,7 @@ def _candidates(page: Page, data: ReportData) -> None:
     if fit is None:
         return
     page.heading("Candidates")
-    text = (
-        f"{len(fit.candidates)} candidates were compared on {fit.compared_on}. Chosen: "
-        f"{fit.chosen}, because {fit.why}."
-    )
+    text = f"Chosen for {data.metric.label}: {fit.chosen}. {fit.why}"
     if isfinite(fit.expected.value):
         interval = format_interval(fit.expected[1:])
         text += f" Expected on new rows: {fit.expected.value:.4f} ({interval})"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,15 @@ from directrix.designs.trainers import CountTrainer, RowTrainer, Trainer
 from directrix.fitting.choice import Choice, Selection
 from directrix.fitting.directions import DirectionPrices, flat_columns
 from directrix.fitting.finalize import FittedLine, few_rows_known
-from directrix.fitting.fit_rows import FTOL, BestFit, Candidates, Compared, Draft, LearnedDesign
+from directrix.fitting.fit_rows import (
+    FTOL,
+    BestFit,
+    Candidates,
+    Compared,
+    Draft,
+    LearnedDesign,
+    Movable,
+)
 from directrix.frontier.compare import MOST_ROWS, Curves, FoldDesigns, compare, design_without
 from directrix.frontier.moment_frontier import SummaryCandidate, ridge_candidates
 from directrix.frontier.recipes import Recipe, Sweep
@@ -60,7 +69,8 @@ class CardSettings:
 
     ``learn_from`` is "rows" or "counts"; ``max_lines`` is "auto", the largest number of printed
     lines, or None for the full card; ``scale`` says what a point is worth, by default what the
-    trained line says; ``editable`` whether a fit keeps what an editor begins with.
+    trained line says; ``editable`` whether a fit keeps what an editor begins with, and ``movable``
+    whether it keeps what alternatives are made from.
     """
 
     learn_from: str
@@ -71,6 +81,7 @@ class CardSettings:
     scale: Scale | None = None
     n_jobs: int | None = None
     editable: bool = False
+    movable: bool = False
 
     def structure_search(
         self,
@@ -222,7 +233,9 @@ class CardEnd:
         )
         best = best._replace(report=report)
         if settings.scale is None and settings.max_lines is None and not settings.editable:
-            return self._full_draft(metric, best, {None: card})
+            return self._full_draft(metric, best, {None: card})._replace(
+                movable=self._movable_full(metric, best)
+            )
         cards: dict[int | None, Card] = {None: card}
         for fold, line in enumerate(best.lines.without):
             cards[fold] = Card.of(search.design(structure, fold), line)
@@ -236,12 +249,57 @@ class CardEnd:
             2 if settings.max_lines is None else settings.max_lines,
             self.used_up,
             self._of_cells,
+            partial(self._movable, metric) if settings.movable else None,
         )
         draft = full() if settings.max_lines is None else compact.run(best, cards, full, unbinned)
+        if draft.movable is None:
+            draft = draft._replace(movable=self._movable_full(metric, best))
         if not settings.editable:
             return draft
         teachers = compact.teachers(cards, teacher_odds(best.scores, search.rows))
         return draft._replace(start=self._start(teachers, draft.report.size))
+
+    def _movable_full(self, metric: Metric, best: BestFit) -> Movable | None:
+        """Return what alternatives of the full card are made from, if they are asked for."""
+        if not self.design.settings.movable:
+            return None
+        folds = [None, *range(len(best.lines.without))]
+        codings = {fold: self.search.design(self.structure, fold) for fold in folds}
+        return self._movable(metric, best, codings, self.structure.ridge)
+
+    def _movable(
+        self,
+        metric: Metric,
+        best: BestFit,
+        codings: Mapping[int | None, CardCoding],
+        ridge: float,
+        *,
+        compact: bool = False,
+    ) -> Movable:
+        """Return what alternatives of a card are made from.
+
+        ``codings`` are those of the card of all rows (None) and of the cards of the folds, and the
+        lines of ``best`` are theirs.
+        """
+
+        def draft(moved: BestFit) -> Draft:
+            cards: dict[int | None, Card] = {None: Card.of(codings[None], moved.fitted.line)}
+            for fold, line in enumerate(moved.lines.without):
+                cards[fold] = Card.of(codings[fold], line)
+            coding = codings[None] if compact else None
+            return self._full_draft(metric, moved, cards, coding=coding, choice=moved.choice)
+
+        def columns(_: Any) -> list[tuple[tuple[int, ...], slice]]:
+            coding, crosses = codings[None].coding, codings[None].crosses
+            blocks: list[tuple[int, ...]] = [(k,) for k in range(len(coding.starts) - 1)]
+            blocks += [cross.pair for cross in crosses]
+            if self.columns is not None:
+                positions = self.columns.positions
+                blocks = [tuple(int(positions[k]) for k in block) for block in blocks]
+            ends = pairwise(coding.feature_starts.tolist())
+            return [(block, slice(*part)) for block, part in zip(blocks, ends, strict=True)]
+
+        return Movable(best, draft, columns, lambda X: X.coding.signs, ridge)
 
     def _start(self, teachers: Mapping[int | None, Card], size: CardSize | None) -> EditStart:
         """Return what an editor begins with: full cards of all columns, and their rows."""
@@ -257,15 +315,19 @@ class CardEnd:
         cards: Mapping[int | None, Card],
         *,
         plain: bool = False,
+        coding: CardCoding | None = None,
+        choice: Choice | None = None,
     ) -> Draft:
         """Return the full card, on its scale if it has one.
 
         ``cards`` are the fitted card (None) and, for a scale, those made without each fold. With
-        ``plain`` it is on no scale in any case.
+        ``plain`` it is on no scale in any case. ``coding`` is that of a compact card, whose bins of
+        equal points stay equal; ``choice`` is as in `finalize`.
         """
         scale = self.design.settings.scale
+        is_compact = coding is not None
         if scale is None or plain:
-            coding = self.search.design(self.structure, None)
+            coding = self.search.design(self.structure, None) if coding is None else coding
             features = partial(self._features, coding.rows)
             of_line = partial(self._card_of_line, coding)
             return Draft(best.fitted, best.report, best.curve, features, of_line)
@@ -276,8 +338,9 @@ class CardEnd:
             self.design.settings.directions,
             self.used_up,
             self.search.kinds,
+            plain=is_compact,
         )
-        scaled = points.run(best, cards)
+        scaled = points.run(best, cards, choice)
         return self._of_cells(
             Draft(
                 scaled.fitted,

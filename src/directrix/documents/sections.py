@@ -574,10 +574,7 @@ def _making(page: Page, data: DocumentData) -> None:
         f"a {data.classifier.calibration_.how}."
     )
     if report is not None:
-        page.paragraph(
-            f"{len(report.tried)} candidates were compared on {report.rows}. Chosen: "
-            f"{report.chosen}, because {report.why}."
-        )
+        page.paragraph(" ".join(report.choice))
         page.bullets(report.comparisons)
 
 

@@ -288,6 +288,33 @@ class CardSizeError(ValueError):
         )
 
 
+class AlternativeError(ValueError):
+    """A classifier has no alternative of this index.
+
+    Parameters
+    ----------
+    index : int
+        Index that was asked for.
+    n_alternatives : int
+        Number of alternatives that there are.
+    """
+
+    def __init__(self, index: int, n_alternatives: int) -> None:
+        self.index, self.n_alternatives = index, n_alternatives
+        super().__init__(index, n_alternatives)
+
+    def __str__(self) -> str:
+        if not self.n_alternatives:
+            return (
+                "this classifier has no alternatives: it was fitted without parity=, or was read "
+                "from a file; fit it with parity= and segment="
+            )
+        return (
+            f"there is no alternative {self.index}: ask for one from 0, the plain fit, to "
+            f"{self.n_alternatives - 1}"
+        )
+
+
 class NoHeldOutPointsError(ValueError):
     """Bands of total points are made of held-out rows, and a card knows none."""
 

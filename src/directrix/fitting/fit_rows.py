@@ -9,34 +9,43 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import starmap
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
+from scipy.special import ndtri
 
+from directrix.exceptions import OutOfReachError
 from directrix.fitting.choice import Choice, Selection
 from directrix.fitting.finalize import FittedLine, Lines, finalize, finalize_on_rows
 from directrix.fitting.guarantee import Guarantee, threshold_from_rows
+from directrix.fitting.parity import ParitySearch, contrasts_of, frontier
 from directrix.fitting.training_rows import KeyedRows, TrainingRows
 from directrix.frontier.compare import (
     Candidate,
     Comparison,
     OneStandardError,
     curve_maker,
+    design_without,
     round_scores,
     scores_of,
 )
 from directrix.frontier.recipes import DEFAULT_SWEEP
 from directrix.frontier.search import Search
-from directrix.models.report import DirectReport
+from directrix.models.alternatives import Alternative, Alternatives, Carrier
+from directrix.models.report import DirectReport, Gap
+from directrix.models.shares import LEVEL
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
     from directrix.fitting.choice import Assessment, Trials
+    from directrix.fitting.parity import Point
     from directrix.fitting.progress import Clock
     from directrix.fitting.training_rows import Standardization
     from directrix.frontier.recipes import Sweep
     from directrix.frontier.row_frontier import RowFrontier
     from directrix.metrics.base import Curve, Metric
+    from directrix.metrics.segments import Parity
     from directrix.models.card import Card
 
 #: How many standard errors of the paired difference a simpler candidate may be behind the best.
@@ -80,7 +89,8 @@ class Fitted(NamedTuple):
     """The fit of one class against the others; ``card`` if the design makes cards.
 
     ``sizes`` are the same fit with cards of other sizes, and ``start`` what an editor of the card
-    begins with, if the design was asked for it.
+    begins with, if the design was asked for it. ``alternatives`` are the fits that the report's
+    alternatives are about, or why there is none.
     """
 
     fitted: FittedLine
@@ -88,6 +98,7 @@ class Fitted(NamedTuple):
     card: Card | None = None
     sizes: tuple[Fitted, ...] = ()
     start: Any = None
+    alternatives: tuple[Fitted | OutOfReachError, ...] = ()
 
 
 class BestFit(NamedTuple):
@@ -112,8 +123,8 @@ class Draft(NamedTuple):
     """A fit whose threshold rows that are set apart may still move.
 
     ``features`` turns rows, as they were given to the design, into what the line is a line of, and
-    ``card_of`` the line into a card, and the line of its points. ``sizes`` and ``start`` are as in
-    `Fitted`.
+    ``card_of`` the line into a card, and the line of its points. ``sizes``, ``start`` and
+    ``alternatives`` are as in `Fitted`; ``movable`` is what alternatives are made from.
     """
 
     fitted: FittedLine
@@ -123,10 +134,13 @@ class Draft(NamedTuple):
     card_of: Callable[[FittedLine], tuple[Card, FittedLine]] | None = None
     sizes: tuple[Draft, ...] = ()
     start: Any = None
+    alternatives: tuple[Draft | OutOfReachError, ...] = ()
+    movable: Movable | None = None
 
     def guaranteed(self, rows: TrainingRows, guarantee: Guarantee) -> Draft:
         """Return the fit with a threshold and a calibration from rows set apart."""
         sizes = tuple(draft.guaranteed(rows, guarantee) for draft in self.sizes)
+        alternatives = tuple(_guaranteed(each, rows, guarantee) for each in self.alternatives)
         rows = rows._replace(X=self.features(rows.X))
         metric, line = self.fitted.operating_point.metric, self.fitted.line.copy()
         scores = round_scores(scores_of(rows.X, line[None])[:, 0])
@@ -134,15 +148,112 @@ class Draft(NamedTuple):
         threshold, assessment = threshold_from_rows(metric, guarantee, rows, scores, grid)
         line[-1] -= threshold
         fitted = finalize_on_rows(metric, rows, line, scores - threshold, assessment)
-        return self._replace(fitted=fitted, sizes=sizes)
+        return self._replace(fitted=fitted, sizes=sizes, alternatives=alternatives)
 
     def finished(self) -> Fitted:
         """Return the fit with its card, if it has one."""
+        others = tuple(
+            each if isinstance(each, OutOfReachError) else each.finished()
+            for each in self.alternatives
+        )
         if self.card_of is None:
-            return Fitted(self.fitted, self.report)
+            return Fitted(self.fitted, self.report, alternatives=others)
         card, fitted = self.card_of(self.fitted)
         sizes = tuple(draft.finished() for draft in self.sizes)
-        return Fitted(fitted, self.report, card, sizes, self.start)
+        return Fitted(fitted, self.report, card, sizes, self.start, others)
+
+
+def _guaranteed(
+    draft: Draft | OutOfReachError, rows: TrainingRows, guarantee: Guarantee
+) -> Draft | OutOfReachError:
+    """Return an alternative with its threshold, or why it has none: another one is delivered."""
+    if isinstance(draft, OutOfReachError):
+        return draft
+    try:
+        return draft.guaranteed(rows, guarantee)
+    except OutOfReachError as error:
+        return error
+
+
+class Movable(NamedTuple):
+    """What alternatives of a fit are made from: its lines, which move, and what becomes of them.
+
+    ``best`` is the fit, in whose selection are the rows with its features; ``draft`` makes the fit
+    of other lines. ``columns`` returns, for rows of a design, the columns of each block of features
+    and where the blocks begin and end. ``signs``, ``ridge`` and ``units`` are those of the fit.
+    """
+
+    best: BestFit
+    draft: Callable[[BestFit], Draft]
+    columns: Callable[[Any], list[tuple[tuple[int, ...], slice]]]
+    signs: Callable[[Any], IntArray | None]
+    ridge: float
+    units: Standardization | None = None
+
+    def search(self, parity: Parity, metric: Metric) -> ParitySearch:
+        """Return the search for alternatives."""
+        best = self.best
+        at = metric if best.choice is None else best.choice.at
+        rows = best.selection.rows
+        return ParitySearch(
+            parity, metric, at, rows, best.lines, best.scores, self.signs, self.ridge
+        )
+
+    def moved(self, metric: Metric, point: Point) -> Draft:
+        """Return the fit of a point of the search."""
+        best = self.best
+        final = finalize(
+            metric,
+            best.selection,
+            point.lines,
+            units=self.units,
+            choice=best.choice,
+            scaled=point.scaled,
+        )
+        gap = best.report.gap
+        if gap is not None and best.simple_folds is not None:
+            folds = best.simple_folds - point.fold_losses
+            gap = Gap.of_folds(gap.mean - point.loss, folds)
+        by, size = -point.loss, best.report.size
+        report = replace(
+            best.report,
+            expected=final.assessment.estimate,
+            gap=gap,
+            unbinned_baseline=_shifted(best.report.unbinned_baseline, by),
+            size=None if size is None else size._replace(gap=_shifted(size.gap, by)),
+        )
+        rows = best.selection.rows
+        curve = curve_maker(rows.positive, rows.weight)(final.scores)
+        return self.draft(
+            best._replace(
+                fitted=final.fitted,
+                report=report,
+                curve=curve,
+                scores=final.scores,
+                lines=point.lines,
+            )
+        )
+
+    def carriers(self, parity: Parity, lines: Sequence[FloatArray]) -> list[tuple[Any, ...]]:
+        """Return columns, and what each line's score owes to them between the furthest segments.
+
+        Lines are of all rows. The largest of the first line come first.
+        """
+        rows = self.best.selection.rows
+        assert rows.segments is not None  # noqa: S101 - parity asks for them
+        X = design_without(rows.X, None)
+        base = np.where(parity.rows(rows.positive), rows.unpriced.weight, 0.0)
+        names = rows.segments.names
+        contrasts = contrasts_of(X, base, base, rows.segments.number, len(names))
+        rates = self.best.fitted.operating_point.segments
+        assert rates is not None  # noqa: S101 - likewise
+        gap = rates.gap(parity.rate)
+        between = contrasts[:, names.index(gap.highest)] - contrasts[:, names.index(gap.lowest)]
+        found = [
+            (columns, *(float(between[part] @ line[:-1][part]) for line in lines))
+            for columns, part in self.columns(X)
+        ]
+        return sorted(found, key=lambda each: -abs(each[1]))
 
 
 class LearnedDesign(NamedTuple):
@@ -176,13 +287,15 @@ class Design(Protocol):
 class FitRows:
     """A fit to rows in memory; metrics share what the design learns, and the candidates.
 
-    ``guarantees`` are, for each metric, the limits to keep on new rows.
+    ``guarantees`` are, for each metric, the limits to keep on new rows. ``parity`` is a rate that
+    is to agree between segments.
     """
 
     metrics: Sequence[Metric]
     n_folds: int
     design: Design
     guarantees: Sequence[Guarantee] | None = None
+    parity: Parity | None = None
 
     def run(self, keyed: KeyedRows, label: Any, clock: Clock) -> list[Fitted]:
         """Fit a line or card for each metric, with one class against the others."""
@@ -194,10 +307,63 @@ class FitRows:
             threshold_rows = apart.training_rows(label, 1)
         learned = self.design.learn(keyed, label, self.n_folds, clock)
         drafts = [learned.draft(metric, fit_best(metric, learned)) for metric in self.metrics]
+        if self.parity is not None:
+            fitted = zip(self.metrics, drafts, strict=True)
+            drafts = [with_alternatives(self.parity, metric, draft) for metric, draft in fitted]
         if threshold_rows is not None:
             pairs = zip(drafts, self.guarantees or (), strict=True)
             drafts = [draft.guaranteed(threshold_rows, limits) for draft, limits in pairs]
         return [draft.finished() for draft in drafts]
+
+
+def with_alternatives(parity: Parity, metric: Metric, plain: Draft) -> Draft:
+    """Return the alternative that the parity asks for, with all others; or the plain fit."""
+    movable = plain.movable
+    assert movable is not None  # noqa: S101 - the design was asked for it
+    search, point = movable.search(parity, metric), plain.fitted.operating_point
+    error = search.standard_error(movable.best.scores)
+    chosen, why = None, search.guard
+    points: list[Point] = []
+    if not why:
+        points = search.points()
+        chosen, why = search.choice(points, error)
+        points = frontier(points, chosen)
+    drafts = [plain, *(movable.moved(metric, each) for each in points)]
+    index = next((k for k, each in enumerate(points, start=1) if each is chosen), 0)
+    entries = [_entry(parity, plain, plain, "", 0.0, 0.0)]
+    for draft, each in zip(drafts[1:], points, strict=True):
+        entries.append(_entry(parity, draft, plain, each.direction, each.strength, each.error))
+    scaled = [movable.best.lines.on_one_scale(search.rows), *(each.scaled for each in points)]
+    lines = [scaled[0].refit, scaled[index].refit]
+    known = point.segments is not None and len(point.segments) > 1
+    carriers = tuple(starmap(Carrier, movable.carriers(parity, lines))) if known else ()
+    table = Alternatives(parity, metric, tuple(entries), index, error, why, carriers)
+    drafts = [
+        draft._replace(report=replace(draft.report, alternatives=replace(table, chosen=k)))
+        for k, draft in enumerate(drafts)
+    ]
+    return drafts[index]._replace(alternatives=tuple(drafts), movable=None)
+
+
+def _shifted(gap: Gap | None, by: float) -> Any:
+    """Return a gap that is larger by a difference; its interval is as wide."""
+    return None if gap is None else Gap(*(end + by for end in gap))
+
+
+def _entry(
+    parity: Parity, draft: Draft, plain: Draft, direction: str, strength: float, error: float
+) -> Alternative:
+    """Return what held-out rows say about an alternative; ``error`` is that of the difference."""
+    at, before = draft.fitted.operating_point, plain.fitted.operating_point
+    assert at.empirical is not None  # noqa: S101 - a fit to rows
+    assert before.empirical is not None  # noqa: S101 - likewise
+    assert at.segments is not None  # noqa: S101 - parity asks for them
+    better = at.empirical.metric - before.empirical.metric
+    better = better if at.metric.greater_is_better else -better
+    reach = float(ndtri(0.5 + LEVEL / 2.0)) * error
+    change = Gap(better, better - reach, better + reach)
+    gap = at.segments.gap(parity.rate)
+    return Alternative(direction, strength, at.empirical.metric, change, error, gap, at.segments)
 
 
 def fit_best(metric: Metric, learned: LearnedDesign) -> BestFit:

@@ -596,7 +596,7 @@ class SourceFit:
             gap = gap_to_logistic(best.assessment, simplest)
         report = DirectReport.of(
             metric,
-            "all rows, held out",
+            "all rows, each held out once",
             candidates,
             best.comparison,
             best.index,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from dataclasses import MISSING, dataclass, fields, replace
 from difflib import get_close_matches
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -199,6 +200,12 @@ def resolve(metric: str | Metric) -> Metric:
             f"not {metric!r}"
         )
         raise TypeError(msg)
+    return _named(metric)
+
+
+@cache
+def _named(metric: str) -> Metric:
+    """Return the metric for a name or a text; metrics do not change, so that each is read once."""
     rows = {row.name: row for row in TABLE}
     row = rows.get(metric)
     if row is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -275,9 +276,18 @@ class Card:
 
     def column_table(self, index: int, decimals: int | None = None) -> list[CardRow]:
         """Return the rows of `table` for the column at a position."""
-        counts = self.counts[index] if self.counts else None
-        points = self.columns[index]
-        return column_rows(self.bins[index], _rounded(points, decimals), counts, points)
+        key = index, decimals
+        if key not in self._column_tables:
+            counts = self.counts[index] if self.counts else None
+            points = self.columns[index]
+            rounded = printed_points(points, decimals)
+            self._column_tables[key] = column_rows(self.bins[index], rounded, counts, points)
+        return [*self._column_tables[key]]
+
+    @cached_property
+    def _column_tables(self) -> dict[tuple[int, int | None], list[CardRow]]:
+        """Rows of columns by position and decimals: reasons of single rows ask for them often."""
+        return {}
 
     @property
     def n_lines(self) -> int:
@@ -318,7 +328,7 @@ class Card:
             CrossTable.of(
                 (self.bins[cross.columns[0]], self.bins[cross.columns[1]]),
                 cross.merged,
-                _rounded(cross.points, decimals),
+                printed_points(cross.points, decimals),
             )
             for cross in sorted(self.crosses, key=lambda cross: -cross.width)
         ]
@@ -465,12 +475,6 @@ class Card:
         for cross in self.crosses:
             total += cross.scores(cells)
         return total
-
-
-def _rounded(points: FloatArray, decimals: int | None) -> FloatArray:
-    """Return rounded points without minus zero, which would be another text."""
-    rounded: FloatArray = points if decimals is None else np.round(points, decimals)
-    return rounded + 0.0
 
 
 def card_document(card: Card) -> CardDocument:

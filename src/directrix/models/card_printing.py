@@ -75,6 +75,8 @@ def _levels_label(bins: LevelBins, cells: Sequence[int]) -> str:
 
 # ── The rows of a card's table: the points of each bin, and the training rows that are in it ──────
 
+#: Digits after the point that printed points have, unless all points of the card are whole.
+DECIMALS = 1
 #: Added to each count of a row for its weight of evidence.
 SMOOTHING = 0.5
 #: Share of the training rows that the interval of an ordered bin is made of, at least.
@@ -191,10 +193,13 @@ def half_widths(
     return np.array(widths)
 
 
-def printed_points(points: FloatArray) -> FloatArray:
-    """Return points as they are printed, without minus zero, which would be another text."""
-    rounded: FloatArray = np.round(points, DECIMALS) + 0.0
-    return rounded
+def printed_points(points: FloatArray, decimals: int | None = DECIMALS) -> FloatArray:
+    """Return points as they are printed, without minus zero, which would be another text.
+
+    They are rounded to so many decimals; None leaves them exact.
+    """
+    rounded: FloatArray = points if decimals is None else np.round(points, decimals)
+    return rounded + 0.0
 
 
 # ── CrossTable: the points of a cross, with names for its rows and columns ────────────────────────
@@ -272,8 +277,6 @@ def _cells(merged: IntArray, runs: list[list[int]]) -> tuple[tuple[int, ...], ..
 
 # ── CardDocument: a card as the texts that every printed format shows ─────────────────────────────
 
-#: Digits after the point that printed points have, unless all points of the card are whole.
-DECIMALS = 1
 #: Headings of the texts of a column.
 HEADINGS = ("bin", "points", "rows", "share", "positive", "WoE")
 #: What the name of a bin ends with that no training row is in.

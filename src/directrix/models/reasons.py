@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -256,39 +257,41 @@ class _Labels:
     """Names and texts of the bins of a card; texts are given by column, or by column and bin."""
 
     def __init__(self, card: Card, texts: Mapping[Any, str]) -> None:
-        self._names = np.array([*(bins.name for bins in card.bins), ""], dtype=object)
-        self._bins, self._texts = [], []
-        known: set[Any] = set(self._names[:-1])
-        for column, bins in enumerate(card.bins):
-            labels = np.empty(bins.n_cells, dtype=object)
-            words = np.empty(bins.n_cells, dtype=object)
-            for row in card.column_table(column):
-                default = texts.get(bins.name, f"{bins.name}: {row.bin}")
-                for cell in row.cells:
-                    labels[cell] = row.bin
-                    fine = texts.get((bins.name, bins.labels[cell]), default)
-                    words[cell] = texts.get((bins.name, row.bin), fine)
-                known |= {(bins.name, row.bin), *((bins.name, bins.labels[c]) for c in row.cells)}
-            self._bins.append(labels)
-            self._texts.append(words)
-        for key in texts:
-            if key not in known:
-                self._refuse(card, key)
-
-    def _refuse(self, card: Card, key: Any) -> None:
+        self._card, self._wording = card, texts
         names = [bins.name for bins in card.bins]
+        self._names = np.array([*names, ""], dtype=object)
+        for key in texts:
+            self._check(names, key)
+
+    def _check(self, names: list[str], key: Any) -> None:
+        """Raise an error for a text of a column or bin that the card lacks."""
         name = key[0] if isinstance(key, tuple) and len(key) == 2 else key
         if name not in names:
             raise ColumnNotFoundError(name, names)
-        labels = [row.bin for row in card.column_table(names.index(name))]
-        msg = f"texts has a text for {key!r}, which is no bin of {name!r}: its bins are {labels}"
-        raise ValueError(msg)
+        rows = self._card.column_table(names.index(name))
+        labels = self._card.bins[names.index(name)].labels
+        fine = {labels[cell] for row in rows for cell in row.cells}
+        if key != name and key[1] not in fine.union(row.bin for row in rows):
+            shown = [row.bin for row in rows]
+            msg = f"texts has a text for {key!r}, which is no bin of {name!r}: its bins are {shown}"
+            raise ValueError(msg)
+
+    def _text(self, column: int, cell: int, label: str) -> str:
+        """Return the text for a cell of a column, whose printed bin is given."""
+        bins, texts = self._card.bins[column], self._wording
+        default = texts.get(bins.name, f"{bins.name}: {label}")
+        fine = texts.get((bins.name, bins.labels[cell]), default)
+        return texts.get((bins.name, label), fine)
 
     def reasons(self, found: IntArray, losses: FloatArray, cells: IntArray) -> Reasons:
         """Return reasons in words; column −1 stands for none."""
         bins, texts = (np.full(found.shape, "", dtype=object) for _ in range(2))
-        for column in range(len(self._bins)):
+        for column in np.unique(found[found >= 0]).tolist():
             where = np.nonzero(found == column)
-            bins[where] = self._bins[column][cells[where[0], column]]
-            texts[where] = self._texts[column][cells[where[0], column]]
+            used, index = np.unique(cells[where[0], column], return_inverse=True)
+            names = bin_names(self._card, column)
+            labels = [names[cell] for cell in used.tolist()]
+            words = list(map(partial(self._text, column), used.tolist(), labels))
+            bins[where] = np.array(labels, dtype=object)[index]
+            texts[where] = np.array(words, dtype=object)[index]
         return Reasons(self._names[found], losses, bins, texts)

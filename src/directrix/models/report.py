@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from directrix._typing import FloatArray
     from directrix.frontier.compare import Candidate, Comparison
     from directrix.metrics.base import Metric
+    from directrix.models.alternatives import Alternatives
 
 # ── Gap: the difference of a metric between two models, with its interval, in words ───────────────
 
@@ -66,7 +67,7 @@ class Gap(NamedTuple):
         return f"{self.mean:+.4f}{ends}"
 
     def text(self, name: str) -> str:
-        """Return the gap in words, as "better than ... by +0.02 (+0.01 to +0.03)".
+        """Return the gap in words, as "better than ... by 0.02 (0.01 to 0.03)".
 
         The name is that of what the choice is compared with. Better and worse are said only where
         the interval excludes zero.
@@ -74,12 +75,17 @@ class Gap(NamedTuple):
         if self.is_none:  # the choice is one of these itself
             return f"the same as {name}"
         if self.low > 0:
-            return f"better than {name} by {self.numbers}"
+            return f"better than {name} by {self.mean:.4f} ({self.low:.4f} to {self.high:.4f})"
         if self.high < 0:
-            return f"worse than {name}: {self.numbers}"
+            return f"worse than {name} by {-self.mean:.4f} ({-self.high:.4f} to {-self.low:.4f})"
         if np.isnan(self.low):
             return f"compared with {name}: {self.numbers}"
-        return f"no clear difference to {name}: {self.numbers}"
+        return f"not clearly different from {name}: {self.numbers}"
+
+    @property
+    def reverse(self) -> Gap:
+        """The gap of the other model to this one."""
+        return Gap(-self.mean + 0.0, -self.high + 0.0, -self.low + 0.0)
 
 
 class DirectionEffect(NamedTuple):
@@ -96,9 +102,10 @@ class DirectionEffect(NamedTuple):
     flat: bool = False
 
     def __str__(self) -> str:
-        flat = "; the rows contradict it, so that the column has no effect" if self.flat else ""
-        text = "" if self.effect is None else f": {self.effect.text('the model without')}"
-        return f"direction of {self.column}, {self.wish}{text}{flat}"
+        said = [] if self.effect is None else [self.effect.text("the model without it")]
+        flat = ["the rows contradict it, so the column has no effect"] if self.flat else []
+        text = "; ".join([*said, *flat])
+        return f"Direction of {self.column} ({self.wish}){text and ': '}{text}."
 
 
 def half_width(values: FloatArray) -> float:
@@ -132,14 +139,10 @@ class CardSize(NamedTuple):
     gap: Gap
 
     def __str__(self) -> str:
-        ahead = -self.gap.mean
-        ends = ""
-        if not np.isnan(self.gap.low):
-            ends = f" ({-self.gap.high + 0.0:+.4f} to {-self.gap.low + 0.0:+.4f})"
-        word = "ahead" if ahead >= 0 else "behind"
+        full = self.gap.reverse
         return (
-            f"this card has {self.lines} lines; the full card of {self.full_lines} lines is {word} "
-            f"by {abs(ahead):.4f}{ends}"
+            f"this card has {self.lines} lines; the full card, with {self.full_lines} lines, is "
+            f"{full.text('this one')}"
         )
 
 
@@ -244,8 +247,9 @@ class TiesSplit(NamedTuple):
     def text(self, label: str) -> str:
         """Return both in words; `label` is that of the metric."""
         return (
-            f"{label}, best cutoff in each held-out fold: {self.strict:.4f}; with rows tied at the "
-            f"cutoff split at random, so that the limit is met exactly: {self.split:.4f}"
+            f"with the best cutoff in each held-out fold, {label} is {self.strict:.4f}; if rows "
+            "tied at the cutoff were split at random, to meet the limit exactly, it would be "
+            f"{self.split:.4f}"
         )
 
 
@@ -262,6 +266,7 @@ class DirectReport:
     chosen : str
         Name of the candidate.
     why : str
+        Why it was chosen, or how the model was made, in sentences.
     expected : Estimate
         The metric of the choice on new rows.
     gap : Gap, optional
@@ -290,6 +295,8 @@ class DirectReport:
         What scores that know nothing of the label reach (`Metric.chance`); NaN if not known.
     size : CardSize, optional
         Of a compact card: its lines, those of the full card, and the gap between both.
+    alternatives : Alternatives, optional
+        Of a fit with ``parity=``: models with smaller gaps between segments, and which is chosen.
     """
 
     metric: Metric
@@ -310,6 +317,7 @@ class DirectReport:
     weighted_by: str = ""
     chance: float = float("nan")
     size: CardSize | None = None
+    alternatives: Alternatives | None = None
 
     @classmethod
     def of(
@@ -351,13 +359,13 @@ class DirectReport:
         best_simple = min(logistic, key=lambda k: deciding[k])
         gap = Gap.of_folds(better, fold_losses[best_simple] - fold_losses[chosen])
         best = comparison.best
-        why = f"it is the best on {rows}"
+        why = f"It was the best of {len(candidates)} candidates on {rows}."
         if chosen != best:
             behind = float(deciding[chosen] - deciding[best])
             error = float(comparison.standard_errors(best)[chosen])
             why = (
-                f"it is the simplest within one standard error ({error:.4f}) of the best, "
-                f"{candidates[best].name}, which is ahead by {behind:.4f}"
+                f"The best of {len(candidates)} candidates on {rows} was ahead by {behind:.4f}, "
+                f"within noise (standard error {error:.4f}), so the simpler one was kept."
             )
         name = candidates[chosen].name
         skips = tuple(skipped)
@@ -396,26 +404,34 @@ class DirectReport:
 
     @property
     def comparisons(self) -> list[str]:
-        """How the choice compares with simpler models, one line each; above zero is better."""
+        """How the choice compares with other models, in sentences; above zero is better."""
         size = [] if self.size is None else [str(self.size)]
         ties = [] if self.ties is None else [self.ties.text(self.metric.label)]
-        return [*size, *(gap.text(name) for name, gap in self._gaps), *ties]
+        parity = [] if self.alternatives is None else [self.alternatives.summary]
+        gaps = [gap.text(name) for name, gap in self._gaps]
+        return list(map(sentence, [*size, *parity, *gaps, *ties]))
 
     @property
-    def _suspects_text(self) -> str:
-        columns = ", ".join(map(repr, self.suspects))
-        verb, was = ("tells", "was it") if len(self.suspects) == 1 else ("each tell", "were they")
-        return f"{columns} {verb} the label alone: {was} known before the label?"
-
-    @property
-    def _choice_text(self) -> str:
+    def choice(self) -> list[str]:
+        """The chosen candidate, and why it was chosen, in sentences."""
         if self.gap is None:  # there was nothing to choose from
-            return f"on {self.rows}: {self.why}"
-        return f"chosen of {len(self.tried)} candidates on {self.rows}: {self.why}"
+            model = f"Model for {self.metric.label}: {self.chosen}."
+            return [model, f"{self.why} Measured on {self.rows}."]
+        return [f"Chosen for {self.metric.label}: {self.chosen}.", self.why]
 
     @property
-    def _skipped_text(self) -> str:
-        return f" No time was left for {'; '.join(self.skipped)}." if self.skipped else ""
+    def _cautions(self) -> list[str]:
+        """What to look at before the model is used, and what there was no time for."""
+        cautions = []
+        if self.suspects:
+            columns = ", ".join(map(repr, self.suspects))
+            is_one = len(self.suspects) == 1
+            said = f"Column {columns} predicts" if is_one else f"Columns {columns} each predict"
+            known = "it is" if is_one else "they are"
+            cautions += [f"{said} the label alone: check that {known} known before the label."]
+        if self.skipped:
+            cautions += [f"No time was left for {'; '.join(self.skipped)}."]
+        return cautions
 
     @property
     def expected_text(self) -> str:
@@ -423,26 +439,29 @@ class DirectReport:
         value = self.expected
         if np.isnan(value.value):
             return (
-                "what to expect on new rows cannot be known: one class has fewer than two rows, by "
-                "weight, so that none can be held out"
+                "what to expect on new rows is not known: one class has fewer than two rows, by "
+                "weight, so none could be held out"
             )
-        return f"on new rows expect {value.value:.4f} ({value.low:.4f} to {value.high:.4f})"
+        ends = f"95 % interval {value.low:.4f} to {value.high:.4f}"
+        return f"expected on new rows: {value.value:.4f} ({ends})"
 
     def summary(self) -> str:
         """Return the report without its table of candidates: the choice, and what to expect."""
-        lines = [
-            *([self.verdict] if self.verdict else []),
-            f"{self.metric.label}: {self.chosen}",
-            *([self.caught] if self.caught else []),
-            self._choice_text,
-            self.expected_text,
-            *([f"rates are weighted by {self.weighted_by}"] if self.weighted_by else []),
+        return "\n".join([*([self.verdict] if self.verdict else []), *self._sentences])
+
+    @property
+    def _sentences(self) -> list[str]:
+        """All that the report says below its verdict, one or two sentences a line."""
+        weighted = [f"Rates are weighted by {self.weighted_by}."] if self.weighted_by else []
+        return [
+            *self.choice,
+            *([sentence(self.caught)] if self.caught else []),
+            sentence(self.expected_text),
+            *weighted,
             *self.comparisons,
-            *([self._suspects_text] if self.suspects else []),
-            *([self._skipped_text.strip()] if self.skipped else []),
+            *self._cautions,
             *map(str, self.directions),
         ]
-        return "\n".join(lines)
 
     def __str__(self) -> str:
         if self.gap is None:
@@ -465,30 +484,17 @@ class DirectReport:
             rows,
             cell=lambda text: f"<b>{escape(text)}</b>" if text == self.chosen else escape(text),
         )
-        said = [
-            *([f"it {self.caught}"] if self.caught else []),
-            self._choice_text,
-            self.expected_text,
-            *([f"rates are weighted by {self.weighted_by}"] if self.weighted_by else []),
-            *self.comparisons,
-        ]
-        suspects = f" {self._suspects_text}" if self.suspects else ""
-        return (
-            (f"<p><b>{escape(self.verdict)}</b></p>" if self.verdict else "")
-            + f"<p><b>{escape(self.metric.label)}</b>: {escape(self.chosen)}. "
-            + escape(" ".join(map(sentence, said)) + suspects + self._skipped_text)
-            + "".join(f"<br>{escape(str(effect))}" for effect in self.directions)
-            + f"</p>{table}"
-        )
+        verdict = f"<p><b>{escape(self.verdict)}</b></p>" if self.verdict else ""
+        return f"{verdict}<p>{'<br>'.join(map(escape, self._sentences))}</p>{table}"
 
 
 def constant_text(label: str, value: Estimate, where: str, chance: float) -> str:
     """Return the sentence that a metric, on rows that `where` names, is no better than chance."""
-    found = f"{value.value:.4f} {where}".rstrip()
+    measured = f"{label} {where}".rstrip()
     ends = f"{value.low:.4f} to {value.high:.4f}"
     return (
-        f"No better than a constant: {label} {found} ({ends}), and {round(chance, 4) + 0.0:g} is "
-        "chance."
+        f"No better than a constant prediction: {measured} is {value.value:.4f} ({ends}), and "
+        f"chance is {round(chance, 4) + 0.0:g}."
     )
 
 

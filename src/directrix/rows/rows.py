@@ -279,7 +279,7 @@ def refuse_lazy(data: Any) -> None:
 def feature_names_of(data: Any) -> tuple[str, ...] | None:
     """Return the names of the columns of a data frame or Arrow table; None if they have none."""
     if is_frame(data):
-        names = list(data.columns)
+        names = list(data.columns) if isinstance(data.columns, list) else data.columns.tolist()
     elif hasattr(data, "num_rows") and hasattr(data, "schema"):
         names = list(data.schema.names)
     else:

@@ -235,6 +235,8 @@ _KINDS: tuple[tuple[str, tuple[type, ...], Callable[[Any], float]], ...] = (
 # Types are recognised by their names and methods, so that none of these libraries is imported.
 
 _READABLE = "numbers, booleans, texts or dates"
+#: Texts that are faster to read one by one than to factorize in pandas.
+_FEW_ROWS = 100
 _TEXTS = ("string", "large_string", "string_view")
 _NESTED = ("list", "large_list", "fixed_size_list", "struct", "map", "union", "dense_union")
 
@@ -283,10 +285,12 @@ def read_pandas(series: Any, column: str, expected: str | None = None) -> Readin
 
 
 def _pandas_texts(series: Any, column: str) -> Reading | None:
-    """Return a categorical series or a series of texts, None for anything else."""
+    """Return a categorical series or a long series of texts, None for anything else."""
     if hasattr(series.dtype, "categories"):
         texts = _category_texts(series.dtype.categories, column)
         return sorted_levels(series.cat.codes.to_numpy(), texts)
+    if len(series) < _FEW_ROWS:
+        return None
     try:
         codes, distinct = series.factorize()
     except TypeError:  # a value is not hashable
@@ -571,16 +575,23 @@ def _source(X: Any) -> _Source:
         ]
         return _Source(X.names, len(X), X.named, lambda k, _name, _kind: readings[k])
     if hasattr(X, "iloc") and is_frame(X):
-        return _Source(*_names(X.columns, len(X)), lambda k, *of: read_pandas(X.iloc[:, k], *of))
+        names, n_rows, named = _names(X.columns.tolist(), len(X))
+
+        def read(k: int, name: str, kind: str | None) -> Reading:
+            # In a table of one row, a column takes twice as long by its position as by its name.
+            series = X[names[k]] if named else X.iloc[:, k]
+            return read_pandas(series, name, kind)
+
+        return _Source(names, n_rows, named, read)
     if is_frame(X):
         series = X.get_columns()
         return _Source(*_names(X.columns, len(X)), lambda k, *of: read_polars(series[k], *of))
     if _is_arrow(X):
-        names = _names(X.schema.names, X.num_rows)
-        return _Source(*names, lambda k, *of: read_arrow(X.column(k), *of))
+        described = _names(X.schema.names, X.num_rows)
+        return _Source(*described, lambda k, *of: read_arrow(X.column(k), *of))
     array = _matrix(X)
-    names = _names(range(array.shape[1]), array.shape[0])
-    return _Source(*names, lambda k, *of: read_array(array[:, k], *of))
+    described = _names(range(array.shape[1]), array.shape[0])
+    return _Source(*described, lambda k, *of: read_array(array[:, k], *of))
 
 
 def _names(given: Any, n_rows: int) -> tuple[tuple[str, ...], int, bool]:

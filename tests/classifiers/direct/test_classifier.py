@@ -17,6 +17,7 @@ from directrix.exceptions.columns import ColumnNotFoundError
 from directrix.frontier import batch_solver
 from directrix.metrics import AUC, Error, PartialAUC, RecallAtFPR
 from directrix.metrics.table import TABLE
+from directrix.models.report import sentence
 
 DATA = Path(os.environ.get("DIRECTRIX_DATA", Path(__file__).parents[3] / ".." / "shared" / "data"))
 
@@ -94,7 +95,7 @@ class TestReport:
         text = str(report)
         assert report.chosen in [own.name for own in report.tried]
         assert report.why in text
-        assert report.gap.text("logistic regression") in text
+        assert sentence(report.gap.text("logistic regression")) in text
         assert text.startswith(report.summary() + "\n\ncandidate")
         assert all(own.error >= 0 for own in report.tried)
         # What decided orders what is shown: best first, and the reason agrees with it.
@@ -102,14 +103,14 @@ class TestReport:
         assert values == sorted(values, reverse=report.metric.greater_is_better)
         low, high = report.expected.low, report.expected.high
         assert low <= report.expected.value <= high
-        assert f"on new rows expect {report.expected.value:.4f}" in text
+        assert f"Expected on new rows: {report.expected.value:.4f} (95 % interval" in text
 
     @pytest.mark.parametrize("seed", range(6))
     def test_the_best_is_called_so_only_where_it_is_first(self, seed):
         report = DirectClassifier("f1", cv=3).fit(*rows(200, seed=seed)).report_
         first = report.tried[0].name == report.chosen
-        assert ("it is the best" in report.why) == first
-        assert ("the simplest within one standard error" in report.why) != first
+        assert ("It was the best of" in report.why) == first
+        assert ("so the simpler one was kept" in report.why) != first
 
     def test_html_says_the_same_and_escapes(self, fitted):
         html = fitted.report_._repr_html_()

@@ -6,15 +6,22 @@ import pytest
 from directrix.models.report import DirectionEffect, Gap
 
 NAN = float("nan")
+UNCLEAR = "not clearly different from the rest"
 
 
 @pytest.mark.parametrize(
     ("gap", "text"),
     [
-        (Gap(0.02, 0.01, 0.03), "better than the rest by +0.0200 (+0.0100 to +0.0300)"),
-        (Gap(0.02, -0.01, 0.05), "no clear difference to the rest: +0.0200 (-0.0100 to +0.0500)"),
-        (Gap(-0.02, -0.05, 0.01), "no clear difference to the rest: -0.0200 (-0.0500 to +0.0100)"),
-        (Gap(-0.02, -0.03, -0.01), "worse than the rest: -0.0200 (-0.0300 to -0.0100)"),
+        (Gap(0.02, 0.01, 0.03), "better than the rest by 0.0200 (0.0100 to 0.0300)"),
+        (
+            Gap(0.02, -0.01, 0.05),
+            f"{UNCLEAR}: +0.0200 (-0.0100 to +0.0500)",
+        ),
+        (
+            Gap(-0.02, -0.05, 0.01),
+            f"{UNCLEAR}: -0.0200 (-0.0500 to +0.0100)",
+        ),
+        (Gap(-0.02, -0.03, -0.01), "worse than the rest by 0.0200 (0.0100 to 0.0300)"),
         (Gap(0.0, 0.0, 0.0), "the same as the rest"),
         (Gap(0.0, NAN, NAN), "the same as the rest"),
         (Gap(0.02, NAN, NAN), "compared with the rest: +0.0200 (no interval)"),
@@ -41,7 +48,7 @@ def test_what_a_choice_promised_too_much_widens_the_interval():
 def test_what_is_equal_in_every_fold_differs_for_no_clear_reason():
     gap = Gap.of_folds(0.0006, np.zeros(5))
     assert gap == (0.0006, 0.0, 0.0012)
-    assert gap.text("the rest") == "no clear difference to the rest: +0.0006 (+0.0000 to +0.0012)"
+    assert gap.text("the rest") == f"{UNCLEAR}: +0.0006 (+0.0000 to +0.0012)"
     assert Gap.of_folds(0.0, np.zeros(5)).is_none
 
 
@@ -51,16 +58,13 @@ def test_what_is_equal_in_every_fold_differs_for_no_clear_reason():
         (
             DirectionEffect("age", "increasing", Gap(-0.0073, -0.01, -0.005)),
             (
-                "direction of age, increasing: worse than the model without: "
-                "-0.0073 (-0.0100 to -0.0050)"
+                "Direction of age (increasing): worse than the model without it by "
+                "0.0073 (0.0050 to 0.0100)."
             ),
         ),
         (
             DirectionEffect("age", "increasing", None, flat=True),
-            (
-                "direction of age, increasing; the rows contradict it, so that the column has no "
-                "effect"
-            ),
+            ("Direction of age (increasing): the rows contradict it, so the column has no effect."),
         ),
     ],
 )

@@ -15,6 +15,8 @@ from directrix.models.report import (
     sentence,
 )
 
+VERDICT = "No better than a constant prediction"
+
 
 def report(metric, expected, chance, **more):
     tried = (CandidateResult("one", expected.value, 0.01),)
@@ -32,16 +34,26 @@ def report(metric, expected, chance, **more):
             Estimate(0.513, 0.47, 0.55),
             0.5,
             (
-                "No better than a constant: AUC 0.5130 expected on new rows (0.4700 to 0.5500), "
-                "and 0.5 is chance."
+                "No better than a constant prediction: AUC expected on new rows is 0.5130 (0.4700 "
+                "to 0.5500), and chance is 0.5."
             ),
         ),
-        (AUC(), Estimate(0.6, 0.55, 0.65), 0.5, "AUC: one"),
-        (AUC(), Estimate(0.4, 0.35, 0.45), 0.5, "No better than a constant: AUC 0.4000"),
-        (Error(), Estimate(0.31, 0.28, 0.34), 0.3, "No better than a constant: error rate"),
-        (Error(), Estimate(0.2, 0.15, 0.25), 0.3, "error rate: one"),
-        (RecallAtFPR(0.05), Estimate(0.06, 0.02, 0.1), 0.05, "No better than a constant: recall"),
-        (AUC(), Estimate(0.513, 0.47, 0.55), float("nan"), "AUC: one"),
+        (AUC(), Estimate(0.6, 0.55, 0.65), 0.5, "Chosen for AUC: one."),
+        (AUC(), Estimate(0.4, 0.35, 0.45), 0.5, f"{VERDICT}: AUC"),
+        (
+            Error(),
+            Estimate(0.31, 0.28, 0.34),
+            0.3,
+            f"{VERDICT}: error rate",
+        ),
+        (Error(), Estimate(0.2, 0.15, 0.25), 0.3, "Chosen for error rate: one."),
+        (
+            RecallAtFPR(0.05),
+            Estimate(0.06, 0.02, 0.1),
+            0.05,
+            f"{VERDICT}: recall",
+        ),
+        (AUC(), Estimate(0.513, 0.47, 0.55), float("nan"), "Chosen for AUC: one."),
     ],
 )
 def test_a_model_no_better_than_a_constant_says_so_first(metric, expected, chance, first):
@@ -54,21 +66,21 @@ def test_a_model_no_better_than_a_constant_says_so_first(metric, expected, chanc
 
 def test_what_cannot_be_known_is_not_expected():
     made = report(AUC(), UNKNOWN, 0.5)
-    assert "cannot be known: one class has fewer than two rows" in made.summary()
-    assert "on new rows expect" not in made.summary()
-    assert "no clear difference" not in made.summary()
+    assert "is not known: one class has fewer than two rows" in made.summary()
+    assert "Expected on new rows" not in made.summary()
+    assert "ot clearly different" not in made.summary()
     assert not made.no_better_than_constant
-    assert "cannot be known" in made._repr_html_()
+    assert "is not known" in made._repr_html_()
 
 
 def test_a_report_names_what_rates_are_weighted_by_and_what_ties_hide():
     expected, ties = Estimate(0.5, 0.4, 0.6), TiesSplit(0.45, 0.48)
     made = report(RecallAtFPR(0.1), expected, 0.1, weighted_by="sample_weight", ties=ties)
     lines = made.summary().splitlines()
-    assert "rates are weighted by sample_weight" in lines
+    assert "Rates are weighted by sample_weight." in lines
     assert (
-        "recall at FPR 10 %, best cutoff in each held-out fold: 0.4500; with rows tied at the "
-        "cutoff split at random, so that the limit is met exactly: 0.4800"
+        "With the best cutoff in each held-out fold, recall at FPR 10 % is 0.4500; if rows tied at "
+        "the cutoff were split at random, to meet the limit exactly, it would be 0.4800."
     ) in lines
     assert "Rates are weighted by sample_weight." in made._repr_html_()
 
@@ -89,7 +101,7 @@ def test_noise_is_no_better_than_a_constant_and_a_signal_is(classifier):
     rng = np.random.default_rng(0)
     X, noise = rng.normal(size=(400, 5)), rng.random(400) < 0.3
     of_noise = classifier.fit(X, noise).report_
-    assert of_noise.summary().startswith("No better than a constant: AUC 0.")
+    assert of_noise.summary().startswith(f"{VERDICT}: AUC")
     assert of_noise.chance == pytest.approx(0.5)
     signal = X[:, 0] + rng.normal(size=400) > 0.5
     assert classifier.set_params(warn_baseline=False).fit(X, signal).report_.verdict == ""

@@ -141,5 +141,5 @@ def test_random_scores_are_no_better_than_a_constant(metric):
     assert measured(scored, metric).verdict == ""
     noise = np.random.default_rng(5).normal(size=2000) + 3.0 * (metric == FBeta())
     random = measured(scored._replace(scores=noise), metric)
-    assert random.verdict.startswith(f"No better than a constant: {metric.label}")
+    assert random.verdict.startswith(f"No better than a constant prediction: {metric.label}")
     assert random.chance == pytest.approx(metric.chance(scored.y.mean()))

@@ -91,8 +91,8 @@ def test_every_class_and_every_metric_has_its_choice(capsys):
     lines = printed(capsys)
     assert lines[0].endswith("error rate, AUC")
     assert [line.rpartition("; ")[2].partition(" 0.")[0] for line in lines[-2:]] == [
-        "error rate: on new rows expect",
-        "AUC: on new rows expect",
+        "error rate expected on new rows:",
+        "AUC expected on new rows:",
     ]
 
 

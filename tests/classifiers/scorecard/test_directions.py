@@ -84,9 +84,9 @@ def test_the_report_has_the_effect_of_each_direction_and_of_all():
     assert [effect.column for effect in effects] == ["risk", "income", "grade", "all columns"]
     assert effects[0].effect.mean < -0.001  # the wave is real
     assert effects[2].wish == "good <= fair <= poor"
-    said = "direction of risk, increasing: no clear difference to the model without: -0.0"
+    said = "Direction of risk (increasing): not clearly different from the model without it: -0.0"
     assert said in str(fitted.report_)
-    assert "direction of risk" in fitted.report_._repr_html_()
+    assert "Direction of risk" in fitted.report_._repr_html_()
 
 
 def test_a_direction_that_rows_contradict_is_said():

@@ -303,7 +303,7 @@ def test_the_classifier_is_like_any_other(edit, tmp_path):
     np.testing.assert_array_equal(again.decision_function(X), made.decision_function(X))
     assert made.reasons(X[:3], k=2) is not None
     assert len(made.card_.bands(3)) <= 3
-    assert "after 6 edits" in str(made.report_)
+    assert "After 6 edits" in str(made.report_)
     if edit._base.scale.is_whole:
         assert made.card_.is_whole
 

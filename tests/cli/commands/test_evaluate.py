@@ -109,6 +109,6 @@ def test_rows_that_a_model_cannot_tell_apart_say_so_first(call, files, tmp_path)
     table.to_parquet(tmp_path / "shuffled.parquet", index=False)
     rows = [tmp_path / "shuffled.parquet", "-t", "fraud", "--metric", "auc"]
     result = call("evaluate", files / "model.dx", *rows)
-    assert result.out.startswith("No better than a constant: AUC 0.")
+    assert result.out.startswith("No better than a constant prediction: AUC on these rows is 0.")
     assert "on these rows" in result.out.splitlines()[0]
     assert call("evaluate", files / "model.dx", *rows, "--json").json["no_better_than_constant"]

@@ -47,11 +47,12 @@ def test_the_text_has_the_choice_among_the_candidates(call, files, tmp_path):
     options = ["-t", "fraud", "--time-budget", 0.5, "-o", tmp_path / "m.dx"]
     result = call("fit", files / "monday.parquet", *options)
     assert result.code == 0, result.err
-    choice = result.out[result.out.index("chosen from") :].splitlines()
-    assert re.match(r"chosen from \d+ candidates on held-out rows: .", choice[0])
-    assert choice[1].startswith("because ")
-    assert re.match(r"error rate: on new rows expect 0\.\d{4} \(0\.\d{4} to", choice[2])
-    gap = r"(better|worse) than logistic|no clear difference to logistic|the same as logistic"
+    choice = result.out[result.out.index("Chosen for") :].splitlines()
+    assert re.match(r"Chosen for error rate: .*\.", choice[0])
+    assert re.search(r"[Bb]est of \d+ candidates on held-out rows", choice[1])
+    interval = r"\(95 % interval 0\.\d{4} to 0\.\d{4}\)\."
+    assert re.match(rf"Expected on new rows: 0\.\d{{4}} {interval}", choice[2])
+    gap = r"(Better|Worse) than logistic|Not clearly different from logistic|The same as logistic"
     assert re.match(gap, choice[3])
 
 
@@ -61,7 +62,8 @@ def test_a_fit_to_noise_says_so_first(call, files, tmp_path):
     table.to_parquet(tmp_path / "shuffled.parquet", index=False)
     rows = [tmp_path / "shuffled.parquet", "-t", "fraud", "--metric", "auc", "--time-budget", 0.5]
     result = call("fit", *rows, "-o", tmp_path / "m.dx")
-    assert result.out.startswith("No better than a constant: AUC 0.")
+    verdict = "No better than a constant prediction: AUC expected on new rows is 0."
+    assert result.out.startswith(verdict)
     values = call("fit", *rows, "-o", tmp_path / "m.dx", "--force", "--json").json
     assert values["no_better_than_constant"] is True
     assert values["chance"] == pytest.approx(0.5)
@@ -76,7 +78,7 @@ def test_several_classes_have_a_report_each(call, files, tmp_path):
     for label in (0, 1, 2):
         assert f"operating point for class {label} against the others: " in result.out
         _, _, report = result.out.partition(f"\nclass {label} against the others\n")
-        assert report.startswith("chosen from ")
+        assert report.startswith("Chosen for ")
     values = call("fit", *rows, *options, "--force", "--json").json
     assert [report["class"] for report in values["reports"]] == [0, 1, 2]
     for report in values["reports"]:
@@ -91,7 +93,7 @@ def test_other_classifiers(call, files, tmp_path, name):
     result = call("fit", files / "monday.parquet", *options)
     assert result.code == 0, result.err
     assert type(load(tmp_path / "m.dx")).__name__.lower().startswith(name[:4])
-    assert "chosen from" not in result.out
+    assert "Chosen for" not in result.out
 
 
 def test_two_passes(call, files, tmp_path):

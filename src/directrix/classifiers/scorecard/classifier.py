@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from directrix.fitting.fit_rows import Fitted
     from directrix.fitting.guarantee import Limits
     from directrix.metrics.base import Metric
+    from directrix.metrics.segments import Parity
     from directrix.models.card import Card
     from directrix.tables import BinCounts
     from directrix.tables.bins import Bins
@@ -102,7 +103,8 @@ class ScorecardClassifier(CardModel):
         are those of the positive one of two classes. Missing and special values, and levels that
         are not listed, have points of their own; such columns are in no cross.
         ``report_.directions`` says what each direction costs.
-    guarantee, limits, class_weight, n_jobs, verbose : as in `DirectClassifier`
+    guarantee, limits, parity, class_weight, n_jobs, verbose : as in `DirectClassifier`
+        Alternatives of a compact card have the same lines, with other points.
     time_budget : float, optional
         Time budget in seconds of the clock, from the call of `fit` to its return; the search stops
         early to keep it, and ``report_`` says what was skipped. Of more than 100 columns (without a
@@ -163,6 +165,7 @@ class ScorecardClassifier(CardModel):
         monotone: Mapping[Any, Any] | None = None,
         guarantee: float | None = None,
         limits: Limits | None = None,
+        parity: Parity | str | None = None,
         time_budget: float | None = None,
         class_weight: Any = None,
         n_jobs: int | None = None,
@@ -181,6 +184,7 @@ class ScorecardClassifier(CardModel):
         self.monotone = monotone
         self.guarantee = guarantee
         self.limits = limits
+        self.parity = parity
         self.time_budget = time_budget
         self.class_weight = class_weight
         self.n_jobs = n_jobs
@@ -286,6 +290,7 @@ class ScorecardClassifier(CardModel):
         if self.max_columns is not None:
             msg = "max_columns= needs rows to choose by: use counts.rebin(drop=[...]), or fit"
             raise ValueError(msg)
+        self._refuse_parity("fit_summary")
         progress = Progress(self)
         progress.stage(f"{counts.count:,} rows, {counts.n_cells:,} bins; {metric.label}")
         labels = counts.classes
@@ -439,6 +444,7 @@ class ScorecardClassifier(CardModel):
             scale_of(self.points),
             self.n_jobs,
             self._editable,
+            self.parity is not None,
         )
 
     def _directions(self, bins: Sequence[Bins], n_classes: int) -> list[Direction]:

@@ -408,17 +408,17 @@ class CardEditor:
     ) -> DirectReport:
         edits = f"{self.n_edits} edit{'' if self.n_edits == 1 else 's'}"
         gap = self._present.gap_to(self._cards[0])
-        why = f"after {edits}, {gap.text('the card before them')}"
+        why = f"After {edits} it is {gap.text('the card before them')}."
         name = self._present.rows.rows.name
         if read is None or lockbox is None:
             caution = "which the edits have seen"
             return DirectReport(
                 self._present.metric, f"{name}, {caution}", (), "edited card", why, held_out, None
             )
-        seen = f"held-out rows, which the edits have seen, show {held_out.value:.4f}"
+        seen = f"Held-out rows, which the edits have seen, show {held_out.value:.4f}."
         rows = f"the lockbox of {len(lockbox.positive):,} rows that no edit has seen"
         return DirectReport(
-            self._present.metric, rows, (), "edited card", f"{why}; {seen}", read, None
+            self._present.metric, rows, (), "edited card", f"{why} {seen}", read, None
         )
 
     def state(self) -> dict[str, Any]:

@@ -66,7 +66,7 @@ def typed_card_on_rows(
     )
     classifier._set_binner(Binner.of_bins(bins))  # noqa: SLF001 - likewise
     made = replace(made, bins=bins, counts=counts)
-    why = f"its points and its cutoff of {card.cutoff:g} were given"
+    why = f"Its points and its cutoff of {card.cutoff:g} were given."
     report = DirectReport(metric, _ROWS, (), "existing card", why, assessment.estimate, None)
     classifier._set_models([Fitted(fitted, report, made)])  # noqa: SLF001 - likewise
     classifier.reports_ = classifier._final_reports([report])  # noqa: SLF001 - likewise

@@ -332,14 +332,15 @@ def _verdicts(model: Any) -> list[str]:
 
 def _describe_reports(model: Any) -> list[str]:
     """Return the choice among the candidates as lines of text, for each class if several."""
+    from directrix.models.report import sentence
+
     lines = []
     for label, report in _reports_by_class(model):
         lines += [
             "",
             *([] if label is None else [f"class {label} against the others"]),
-            f"chosen from {len(report.tried)} candidates on {report.rows}: {report.chosen}",
-            f"because {report.why}",
-            f"{report.metric.label}: {report.expected_text}",
+            *report.choice,
+            sentence(report.expected_text),
             *report.comparisons,
         ]
     return lines

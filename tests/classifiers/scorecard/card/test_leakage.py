@@ -32,9 +32,12 @@ def test_columns_that_hold_the_answer_are_named_in_the_report():
     card = fitted(*table())
     assert columns_that_tell(card.card_) == ["status", "recovered"]
     assert card.report_.suspects == ("status", "recovered")
-    line = "'status', 'recovered' each tell the label alone: were they known before the label?"
+    line = (
+        "Columns 'status', 'recovered' each predict the label alone: check that they are known "
+        "before the label."
+    )
     assert line in str(card.report_)
-    assert "&#x27;recovered&#x27; each tell the label alone" in card.report_._repr_html_()
+    assert "&#x27;recovered&#x27; each predict the label alone" in card.report_._repr_html_()
 
 
 def test_honest_columns_and_identities_are_not():

@@ -250,6 +250,13 @@ def test_reasons_are_printed_and_framed(fitted):
     assert set(frame.loc[frame.column == "age", "text"]) == {"Your age"}
 
 
+def test_bins_are_named_once_for_all_rows(fitted, monkeypatch):
+    classifier, X = fitted
+    first = classifier.reasons(X[:1], k=2)
+    monkeypatch.setattr("directrix.models.card.column_rows", None)  # whoever asks again fails
+    assert classifier.reasons(X[:1], k=2).texts.tolist() == first.texts.tolist()
+
+
 def test_an_unfitted_classifier_has_no_reasons(fitted):
     with pytest.raises(NotFittedError):
         ScorecardClassifier().reasons(fitted[1])

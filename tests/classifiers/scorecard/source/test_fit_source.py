@@ -153,7 +153,7 @@ def test_rates_on_new_rows_are_in_their_intervals():
 def test_the_report_names_every_candidate_once():
     names = [tried.name for tried in of_rows().report_.tried]
     assert len(set(names)) == len(names)
-    assert "all rows, held out" in str(of_rows().report_)
+    assert "all rows, each held out once" in str(of_rows().report_)
     assert "logistic card" in str(of_rows().report_)
 
 

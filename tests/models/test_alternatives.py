@@ -1,0 +1,55 @@
+"""Alternatives as a sequence, a table and a sentence."""
+
+import numpy as np
+
+from directrix.metrics import Parity, RecallAtFPR
+from directrix.metrics.segments import Segments
+from directrix.models.alternatives import Alternative, Alternatives, Carrier
+from directrix.models.report import Gap
+from directrix.models.segment_rates import SegmentRates
+
+
+def entry(direction, strength, metric, apart):
+    number = np.repeat([0, 1], 100)
+    flagged = np.concatenate([np.arange(100) < 10, np.arange(100) < 10 + apart])
+    segments = Segments(number, ("f", "m"))
+    rates = SegmentRates.of(np.zeros(200, dtype=bool), flagged, np.ones(200), segments)
+    change = Gap(metric - 0.5, metric - 0.52, metric - 0.48)
+    return Alternative(direction, strength, metric, change, 0.01, rates.gap("fpr"), rates)
+
+
+def table(chosen=1):
+    entries = entry("", 0.0, 0.5, 20), entry("all rows", 1.0, 0.49, 2)
+    carriers = (Carrier("age", 0.4, 0.1),)
+    return Alternatives(
+        Parity("fpr"), RecallAtFPR(0.05), entries, chosen, 0.02, "it is small", carriers
+    )
+
+
+def test_it_is_a_sequence():
+    alternatives = table()
+    assert len(alternatives) == 2
+    assert [each.metric for each in alternatives] == [0.5, 0.49]
+    assert round(alternatives[-1].gap.value, 9) == 0.02
+    assert alternatives.acts
+
+
+def test_it_prints_as_a_table_with_what_is_chosen_and_why():
+    text = str(table())
+    assert "* " in text.splitlines()[2]
+    assert "all rows, strength 1.0" in text
+    assert "-0.0100 (0.0100)" in text
+    assert "0.020 instead of 0.200" in text
+    assert "it is small" in text
+    assert "age +0.400 (now +0.100)" in text
+    assert "<table>" in table()._repr_html_()
+
+
+def test_the_plain_fit_says_so():
+    assert "the plain fit is delivered, it is small" in table(chosen=0).summary
+
+
+def test_it_becomes_a_data_frame():
+    frame = table().to_frame()
+    assert frame["gap"].round(3).tolist() == [0.2, 0.02]
+    assert frame["is_chosen"].tolist() == [False, True]
