@@ -36,6 +36,11 @@ from directrix.exceptions.files import MomentsFileError as MomentsFileError
 from directrix.exceptions.files import NotUtf8Error as NotUtf8Error
 from directrix.exceptions.files import StoreConflictError as StoreConflictError
 from directrix.exceptions.files import StoreFileError as StoreFileError
+from directrix.exceptions.releases import BinsOfTheseRowsError as BinsOfTheseRowsError
+from directrix.exceptions.releases import ConflictingReleaseError as ConflictingReleaseError
+from directrix.exceptions.releases import NotReleasableError as NotReleasableError
+from directrix.exceptions.releases import ReleasedBeforeError as ReleasedBeforeError
+from directrix.exceptions.releases import TooFewRowsError as TooFewRowsError
 
 #: Packages whose frames a warning skips: ours, and those that call ours on the user's behalf; the
 #: standard library does so for cached properties and context managers.

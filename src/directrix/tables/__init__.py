@@ -4,6 +4,8 @@ Public names
 ------------
 `BinCounts`
     Rows in each cell and pair of cells of a binner, by class and fold.
+`ReleasedCounts`
+    Counts that sites have released under disclosure control.
 `stability`, `Stability`
     Population stability of the columns between two sets of counts.
 `Binner`
@@ -34,6 +36,7 @@ from directrix.exceptions import (
 from directrix.tables.binner import Binner
 from directrix.tables.bins import LevelBins, NumberBins
 from directrix.tables.counts.bin_counts import BinCounts
+from directrix.tables.counts.release import ReleasedCounts
 from directrix.tables.counts.stability import Stability, stability
 from directrix.tables.table import Column, Table
 
@@ -50,6 +53,7 @@ __all__ = [
     "NegativeCountError",
     "NumberBins",
     "OwnBinsError",
+    "ReleasedCounts",
     "Stability",
     "Table",
     "stability",

@@ -27,6 +27,7 @@ from directrix.fitting.progress import Progress
 from directrix.metrics.table import resolve
 from directrix.models.card import scale_of
 from directrix.models.report import UNBINNED_BASELINE
+from directrix.tables import ReleasedCounts
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray
@@ -269,7 +270,7 @@ class ScorecardClassifier(CardModel):
         self._set_source_fit(made.fit, weight, log)
         return self
 
-    def fit_summary(self, counts: BinCounts) -> Self:
+    def fit_summary(self, counts: BinCounts | ReleasedCounts) -> Self:
         """Fit to counts of bins alone: an additive card in closed form, from no row.
 
         The ridge and the trade-off are chosen by the risk of normal scores on folds of the counts;
@@ -278,10 +279,11 @@ class ScorecardClassifier(CardModel):
 
         Parameters
         ----------
-        counts : BinCounts
+        counts : BinCounts or ReleasedCounts
             Its bins are those of the card. For the moments of a summary, see
             `BinCounts.from_moments`.
         """
+        counts = counts.estimate() if isinstance(counts, ReleasedCounts) else counts
         metric = resolve(self.metric)
         self._check_parameters([metric])
         if self.guarantee is not None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -33,6 +33,9 @@ from directrix.tables.counts.storage import (
     feature_moments,
     parts_of_moments,
 )
+
+if TYPE_CHECKING:
+    from directrix.tables.counts.release import ReleasedCounts
 
 # ── Weights of evidence and information values of cells ───────────────────────────────────────────
 
@@ -388,6 +391,35 @@ class BinCounts(ClasswiseSummary):
         )
         n_cells = sum(column.n_cells for column in bins)
         return replace(self._map_groups(lambda c: c.regrouped(number, n_cells)), bins=bins)
+
+    def release(
+        self,
+        *,
+        min_cell: int = 10,
+        site: str,
+        period: str = "",
+        ledger: str | PathLike[str] | None = None,
+    ) -> ReleasedCounts:
+        """Return what may be shown of these counts, under disclosure control.
+
+        Of each class, neighbouring cells are merged into groups of at least `min_cell` rows, and
+        pairs of columns are described by a few rounded sums. Folds are left out. Bins must have
+        been agreed on with other sites or be older than the rows; those that were fitted to the
+        counted rows are refused.
+
+        Parameters
+        ----------
+        min_cell : int
+            Least number of rows of a group, by class; 1 for no control at all.
+        site, period : str
+            Whose rows they are, and of when. Parts of one site and period count once.
+        ledger : path, optional
+            JSON file that notes what was released. A second, different release of the same site
+            and period raises `ReleasedBeforeError`.
+        """
+        from directrix.tables.counts.release import ReleasedCounts  # noqa: PLC0415 - made of counts
+
+        return ReleasedCounts.of(self, min_cell=min_cell, site=site, period=period, ledger=ledger)
 
     def weights_of_evidence(self, column: str | int, smoothing: float = 0.5) -> FloatArray:
         """Return the logarithm of the positives' share of each cell over the negatives'.

@@ -1,0 +1,105 @@
+"""Errors about released summaries: too few rows, bins that disclose, files that contradict."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class TooFewRowsError(ValueError):
+    """A class has too few rows to be released.
+
+    Parameters
+    ----------
+    label : label
+    rows : int
+        Rows of the class.
+    needed : int
+        Least number of rows that can be released.
+    """
+
+    def __init__(self, label: Any, rows: int, needed: int) -> None:
+        self.label, self.rows, self.needed = label, rows, needed
+        super().__init__(label, rows, needed)
+
+    def __str__(self) -> str:
+        return (
+            f"class {self.label!r} has {self.rows:,} rows, and a release needs {self.needed:,}: "
+            "wait for more rows, or add up the counts of several sites that trust each other, and "
+            "release their sum"
+        )
+
+
+class NotReleasableError(ValueError):
+    """A summary cannot be released, whatever its number of rows.
+
+    Parameters
+    ----------
+    problem : str
+        What would be disclosed, and what to do instead.
+    """
+
+    def __init__(self, problem: str) -> None:
+        self.problem = problem
+        super().__init__(problem)
+
+
+class BinsOfTheseRowsError(NotReleasableError):
+    """Counts of bins that were fitted to the same rows: the bins themselves disclose values.
+
+    Parameters
+    ----------
+    column : str
+        The first column whose bins have exactly the counted rows.
+    """
+
+    def __init__(self, column: str) -> None:
+        self.column = column
+        super().__init__(column)
+
+    def __str__(self) -> str:
+        return (
+            f"the bins of column {self.column!r} were fitted to these rows, and their cuts lie "
+            "between values of single rows: count the rows with bins that sites have agreed on, "
+            "from TableSketch.of(X, min_cell=...).binner()"
+        )
+
+
+class ConflictingReleaseError(ValueError):
+    """Two releases of one site and period differ.
+
+    Parameters
+    ----------
+    site, period : str
+    """
+
+    def __init__(self, site: str, period: str) -> None:
+        self.site, self.period = site, period
+        super().__init__(site, period)
+
+    def __str__(self) -> str:
+        return (
+            f"there are two different releases of site {self.site!r} for the period "
+            f"{self.period!r}: ask the site which one holds, and leave the other out"
+        )
+
+
+class ReleasedBeforeError(ValueError):
+    """A site has already released something else for this period.
+
+    Parameters
+    ----------
+    site, period : str
+    ledger : str
+        File in which releases are noted.
+    """
+
+    def __init__(self, site: str, period: str, ledger: str) -> None:
+        self.site, self.period, self.ledger = site, period, ledger
+        super().__init__(site, period, ledger)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.ledger} notes another release of site {self.site!r} for the period "
+            f"{self.period!r}: the difference of two releases discloses rows. Send the first one "
+            "again, or release the rows of a new period that the first did not have"
+        )

@@ -1,0 +1,264 @@
+"""Releases: what sites may show of their summaries, as parts that are joined and never subtracted.
+
+A release is a set of parts, one for each site and period. Joining two releases is the union of
+their parts: it is associative and commutative, and a part that comes twice counts once.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from hashlib import sha256
+from os import PathLike
+from pathlib import Path
+from typing import Any, ClassVar, Self, TypeVar
+
+import numpy as np
+
+from directrix._typing import AnyArray
+from directrix.exceptions import (
+    ConflictingReleaseError,
+    NotReleasableError,
+    ReleasedBeforeError,
+    TooFewRowsError,
+)
+from directrix.files.atomic import atomic_file
+from directrix.files.layout import Entry, is_count, is_list_of, is_number, is_text
+from directrix.moments.summary import ClasswiseSummary
+
+SummaryT = TypeVar("SummaryT", bound=ClasswiseSummary)
+
+#: Kinds of control: none, groups of at least k rows, and noise of differential privacy.
+NONE, MIN_CELL, PRIVATE = "none", "min_cell", "private"
+
+
+def is_control(control: Any) -> bool:
+    """Return whether a value says how a part was controlled, as a file has it."""
+    if not isinstance(control, dict) or control.get("kind") not in (NONE, MIN_CELL, PRIVATE):
+        return False
+    settings = {key: value for key, value in control.items() if key != "kind"}
+    return all(is_text(value) or is_number(value) for value in settings.values())
+
+
+def is_part(part: Any) -> bool:
+    """Return whether an entry of a header names a site, a period, classes and a control."""
+    return (
+        isinstance(part, dict)
+        and sorted(part) == ["classes", "control", "period", "site"]
+        and is_text(part["site"])
+        and is_text(part["period"])
+        and is_list_of(part["classes"], is_count)
+        and is_control(part["control"])
+    )
+
+
+#: The entry of a header that lists the parts of a release.
+PARTS = Entry(lambda parts: is_list_of(parts, is_part), "its parts do not say what they are")
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Base class of what one site releases for one period: arrays with a row for each class.
+
+    ``control`` says what was done: its ``kind`` and settings. ``rows`` is the number of rows of
+    each class after control.
+    """
+
+    site: str
+    period: str
+    control: Mapping[str, Any]
+    classes: AnyArray
+    rows: AnyArray
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The site and the period."""
+        return self.site, self.period
+
+    @property
+    def id(self) -> str:
+        """Digest of the content: equal for two copies of a part, different otherwise."""
+        digest = sha256(json.dumps([*self.key, dict(self.control)], sort_keys=True).encode())
+        for name, array in self.arrays().items():
+            digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
+            digest.update(np.ascontiguousarray(array).data)
+        digest.update(json.dumps(self.classes.tolist()).encode())
+        return digest.hexdigest()[:16]
+
+    def arrays(self) -> dict[str, AnyArray]:
+        """Return all numbers of the part by name."""
+        named = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {
+            name: value
+            for name, value in named.items()
+            if isinstance(value, np.ndarray) and name != "classes"
+        }
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Release(ABC):
+    """Base class of released summaries.
+
+    Releases are joined with ``+``. They cannot be subtracted or scaled, and there is no way back
+    to the summaries that they are from.
+    """
+
+    parts: tuple[Any, ...]
+
+    noun: ClassVar[str] = "columns"
+
+    @abstractmethod
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the release to a file."""
+
+    @abstractmethod
+    def estimate(self) -> Any:
+        """Return the summary that a fit uses in place of that of all rows."""
+
+    @abstractmethod
+    def _require_same_kind(self, other: Self) -> None:
+        """Raise an error if two releases are of other columns."""
+
+    @abstractmethod
+    def _n_columns(self) -> int: ...
+
+    @property
+    def sites(self) -> tuple[str, ...]:
+        """Names of the sites."""
+        return tuple(dict.fromkeys(part.site for part in self.parts))
+
+    @property
+    def classes(self) -> AnyArray:
+        """All labels, sorted."""
+        labels = [part.classes for part in self.parts]
+        return np.unique(np.concatenate(labels)) if labels else np.empty(0, dtype=np.int64)
+
+    @property
+    def count(self) -> int:
+        """Number of rows, as far as the control shows it."""
+        return round(sum(float(part.rows.sum()) for part in self.parts))
+
+    def __add__(self, other: Self) -> Self:
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        self._require_same_kind(other)
+        return replace(self, parts=joined_parts([*self.parts, *other.parts]))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        mine, theirs = ([(p.key, p.id) for p in each.parts] for each in (self, other))
+        return mine == theirs
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        rows = ", ".join(
+            f"{label!r}: {_rows_of(self.parts, label):,.0f}" for label in self.classes.tolist()
+        )
+        controls = dict.fromkeys(describe_control(part.control) for part in self.parts)
+        n_parts, n_sites = len(self.parts), len(self.sites)
+        of_sites = f"{n_parts} part{'s' * (n_parts != 1)} of {n_sites} site{'s' * (n_sites != 1)}"
+        parts = [
+            of_sites,
+            f"about {self.count:,} rows, classes {{{rows}}}",
+            f"{self._n_columns():,} {self.noun}",
+            *controls,
+        ]
+        return f"<{type(self).__name__}: {'; '.join(parts)}>"
+
+
+def _rows_of(parts: Sequence[Part], label: Any) -> float:
+    return float(sum(part.rows[part.classes == label].sum() for part in parts))
+
+
+def describe_control(control: Mapping[str, Any]) -> str:
+    """Return what was done to a part, for people."""
+    if control["kind"] == NONE:
+        return "no disclosure control"
+    if control["kind"] == MIN_CELL:
+        return f"no group below {control['min_cell']} rows"
+    settings = ", ".join(f"{key} {value}" for key, value in control.items() if key != "kind")
+    return f"differentially private ({settings})"
+
+
+def joined_parts(parts: Sequence[Any]) -> tuple[Any, ...]:
+    """Return parts sorted by site and period, each once; refuse two that contradict each other."""
+    by_key: dict[tuple[str, str], Any] = {}
+    for part in parts:
+        known = by_key.setdefault(part.key, part)
+        if known is not part and known.id != part.id:
+            raise ConflictingReleaseError(*part.key)
+    return tuple(by_key[key] for key in sorted(by_key))
+
+
+# ── What a site may release, and what it has released ─────────────────────────────────────────────
+
+
+def checked_min_cell(min_cell: Any) -> int:
+    """Return the least number of rows of a group; raise ValueError for any other value."""
+    whole = isinstance(min_cell, int | np.integer) and not isinstance(min_cell, bool)
+    if not whole or min_cell < 1:
+        msg = f"min_cell must be a whole number, 1 for no control or more, not {min_cell!r}"
+        raise ValueError(msg)
+    return int(min_cell)
+
+
+def rows_to_release(summary: SummaryT, min_cell: int) -> SummaryT:
+    """Return a summary without its folds, after checking that its rows may be released."""
+    if min_cell == 1:
+        return summary.unfolded()
+    if summary.weight != summary.count:
+        problem = (
+            "its rows have sample weights, and a release counts rows: leave the weights out, or "
+            "release without control (min_cell=1)"
+        )
+        raise NotReleasableError(problem)
+    whole = summary.unfolded()
+    for label, group in zip(whole.classes.tolist(), whole.parts[0], strict=True):
+        if group.count < 2 * min_cell:
+            raise TooFewRowsError(label, group.count, 2 * min_cell)
+    return whole
+
+
+def note_release(
+    part: Part, ledger: str | PathLike[str], numbers: Mapping[str, Sequence[float]], least: float
+) -> None:
+    """Note a release in a ledger, a JSON file of the site that nobody else sees.
+
+    Refuse another release of the same site and period, and one of nearly the same rows under any
+    name: ``numbers`` are exact counts of each class, which must differ from those of all releases
+    before by ``least`` at least. Only counts of equally many numbers can be compared.
+    """
+    path = Path(ledger)
+    noted: list[dict[str, Any]] = json.loads(path.read_text()) if path.exists() else []
+    for each in noted:
+        same = (each["site"], each["period"]) == part.key
+        if same and each["id"] == part.id:
+            return
+        if same or _distance(each["numbers"], numbers) < least:
+            raise ReleasedBeforeError(each["site"], each["period"], str(ledger))
+    entry = {
+        "site": part.site,
+        "period": part.period,
+        "id": part.id,
+        "control": dict(part.control),
+        "numbers": {label: list(values) for label, values in numbers.items()},
+    }
+    with atomic_file(path) as file:
+        file.write((json.dumps([*noted, entry]) + "\n").encode())
+
+
+def _distance(first: Mapping[str, Sequence[float]], second: Mapping[str, Sequence[float]]) -> float:
+    """Return the sum of the largest differences of two releases over their classes."""
+    total = 0.0
+    for label in {*first, *second}:
+        one, other = (np.array(each.get(label, []), dtype=np.float64) for each in (first, second))
+        if len(one) and len(other) and len(one) != len(other):
+            return float("inf")
+        size = max(len(one), len(other))
+        one, other = (each if len(each) else np.zeros(size) for each in (one, other))
+        total += float(np.abs(one - other).max(initial=0.0))
+    return total

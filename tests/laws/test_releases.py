@@ -1,0 +1,253 @@
+"""Laws of releases: they join as sets, lose nothing without control, and show no small cell."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import reduce
+from itertools import permutations
+from operator import add
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from directrix import Binner, ScorecardClassifier
+from directrix.exceptions import (
+    BinsOfTheseRowsError,
+    ConflictingReleaseError,
+    DifferentBinsError,
+    NotReleasableError,
+    ReleasedBeforeError,
+    TooFewRowsError,
+)
+from directrix.moments import MomentsFileError
+from directrix.tables import BinCounts, ReleasedCounts
+from directrix.tables.counts.disclosure import (
+    CODE_RANGE,
+    PublicCodes,
+    Queries,
+    _merged,
+    rounding_base,
+)
+
+MIN_CELL = 10
+
+
+def table(n: int, seed: int) -> tuple[pd.DataFrame, Any]:
+    rng = np.random.default_rng(seed)
+    age = rng.integers(18, 80, n).astype(float)
+    age[rng.random(n) < 0.05] = np.nan
+    frame = pd.DataFrame(
+        {
+            "age": age,
+            "income": np.where(rng.random(n) < 0.2, 0.0, rng.lognormal(7, 1, n)),
+            "home": rng.choice(["own", "rent", "ward", "boat"], n, p=[0.5, 0.4, 0.09, 0.01]),
+            "member": rng.random(n) < 0.5,
+        }
+    )
+    odds = 0.03 * (np.nan_to_num(age, nan=45.0) - 45) + (frame["home"] == "rent") - 1.5
+    return frame, (rng.logistic(size=n) < odds).astype(int)
+
+
+@pytest.fixture(scope="module")
+def binner() -> Binner:
+    return Binner(max_bins=16).fit(table(5000, 100)[0])
+
+
+@pytest.fixture(scope="module")
+def counts(binner: Binner) -> list[BinCounts]:
+    return [BinCounts.of(binner, *table(600 + 100 * seed, seed)) for seed in range(4)]
+
+
+def released(counts: list[BinCounts], min_cell: int) -> list[ReleasedCounts]:
+    return [
+        each.release(min_cell=min_cell, site=f"site {k}", period="2026")
+        for k, each in enumerate(counts)
+    ]
+
+
+@pytest.mark.parametrize("min_cell", [1, MIN_CELL])
+def test_releases_join_as_sets(counts: list[BinCounts], min_cell: int) -> None:
+    releases = released(counts, min_cell)
+    whole = reduce(add, releases)
+    assert whole.sites == ("site 0", "site 1", "site 2", "site 3")
+    for order in permutations(releases):
+        assert reduce(add, order) == whole
+    first, second, third, fourth = releases
+    assert (first + second) + (third + fourth) == first + (second + (third + fourth))
+    assert whole + second == whole  # a file that comes twice counts once
+    assert (first + second) + (second + third) == first + second + third
+    assert first != second
+
+
+def test_releases_are_not_subtracted_or_scaled(counts: list[BinCounts]) -> None:
+    first, second = released(counts[:2], MIN_CELL)
+    for operation in ("__sub__", "__mul__", "__rmul__", "scaled", "relabelled", "unfolded"):
+        assert not hasattr(first, operation)
+    with pytest.raises(TypeError):
+        first - second  # type: ignore[operator]
+    with pytest.raises(TypeError):
+        first + counts[1]  # type: ignore[operator]
+    with pytest.raises(TypeError):
+        counts[1] + first  # type: ignore[operator]
+
+
+def test_without_control_sites_equal_pooled_rows_bit_for_bit(
+    counts: list[BinCounts], binner: Binner
+) -> None:
+    frames = [table(600 + 100 * seed, seed) for seed in range(4)]
+    X, y = pd.concat([X for X, _ in frames]), np.concatenate([y for _, y in frames])
+    pooled = BinCounts.of(binner, X, y)
+    joined = reduce(add, released(counts, 1))
+    assert joined.estimate() == pooled
+    cards = [ScorecardClassifier("auc").fit_summary(each) for each in (pooled, joined)]
+    scores = [card.decision_function(X) for card in cards]
+    np.testing.assert_array_equal(*scores)
+    assert cards[0].operating_point_.threshold == cards[1].operating_point_.threshold
+
+
+@pytest.mark.parametrize("min_cell", [1, MIN_CELL])
+def test_files_keep_releases(counts: list[BinCounts], min_cell: int, tmp_path: Any) -> None:
+    whole = reduce(add, released(counts, min_cell))
+    path = tmp_path / "a.release"
+    whole.save(path)
+    again = ReleasedCounts.load(path)
+    assert again == whole
+    assert repr(again) == repr(whole)
+    written = path.read_bytes()
+    again.save(path)
+    assert path.read_bytes() == written
+    path.write_bytes(written[:-9] + bytes([written[-9] ^ 1]) + written[-8:])
+    with pytest.raises(MomentsFileError):
+        ReleasedCounts.load(path)
+
+
+def test_groups_have_the_least_number_of_rows(counts: list[BinCounts]) -> None:
+    base = rounding_base(MIN_CELL)
+    for each, release in zip(counts, released(counts, MIN_CELL), strict=True):
+        (part,) = release.parts
+        codes = PublicCodes.of(each.bins)
+        exact = Queries.of(each.parts[0], codes)
+        assert not (part.cells % base).any()
+        assert not (part.cross % (MIN_CELL * CODE_RANGE**2)).any()
+        for k in range(len(part.classes)):
+            rows = np.bincount(part.groups[k], exact.cells[k], len(codes.weights))
+            first = part.groups[k] == np.arange(len(rows))
+            assert (rows[first] >= MIN_CELL).all()
+            np.testing.assert_array_equal(part.cells[k], rows // base * base)
+
+
+@pytest.mark.parametrize(
+    ("least", "n_rows", "sizes", "share"),
+    [(3, 11, (1, 1, 1, 1, 1), 0.5), (4, 16, (1, 2, 3, 4), 0.5), (2, 9, (5, 4, 3, 2, 1), 0.4)],
+)
+def test_a_small_cell_could_have_any_number_of_rows_below_the_least(
+    least: int, n_rows: int, sizes: tuple[int, ...], share: float
+) -> None:
+    # Of all ways in which rows can be in the cells, those that look alike to an attacker who knows
+    # the groups and their exact rows.
+    weights = np.array(sizes) / sum(sizes)
+    seen: dict[Any, list[Any]] = {}
+    for cuts in np.ndindex(*[n_rows + 1] * (len(sizes) - 1)):
+        rows = np.diff([0, *cuts, n_rows])
+        if (rows >= 0).all():
+            groups = _merged(weights, rows, least, share)
+            shown = tuple((start, stop, rows[start:stop].sum()) for start, stop in groups)
+            assert all(total >= least for *_, total in shown)
+            seen.setdefault(shown, []).append(rows)
+    assert len(seen) > 10
+    for possible in seen.values():
+        for cell in np.array(possible).T.tolist():
+            if any(0 < rows < least for rows in cell):
+                assert set(cell) >= set(range(least))
+
+
+def test_a_pair_of_cells_is_known_up_to_the_least(counts: list[BinCounts]) -> None:
+    # With both margins known exactly, exchanging the values of two rows moves a cross sum by at
+    # most the square of the range of codes, so at least min_cell exchanges look alike.
+    codes = PublicCodes.of(counts[0].bins)
+    assert codes.matrix.min() == 0
+    assert codes.matrix.max() == CODE_RANGE
+    labels = [bins.name for bins in counts[0].bins]
+    home, member = labels.index("home"), labels.index("member")
+    first, second = codes.code_starts[home], codes.code_starts[member]
+    assert codes.code_starts[member + 1] - second == 1
+    table = counts[0].pair("home", "member", label=1)
+    unit = MIN_CELL * CODE_RANGE**2
+    own, other = (
+        codes.matrix[codes.starts[k] : codes.starts[k + 1], code]
+        for k, code in ((home, first), (member, second))
+    )
+    published = own @ table @ other // unit
+    alike = 0
+    cell, partner = int(own.argmax()), int(own.argmin())
+    for moved in range(-2 * MIN_CELL, 2 * MIN_CELL + 1):
+        exchanged = table.copy()
+        exchanged[[cell, partner], 1] += [moved, -moved]
+        exchanged[[cell, partner], 2] -= [moved, -moved]
+        alike += int(own @ exchanged @ other // unit == published)
+    assert alike >= MIN_CELL
+
+
+def test_conflicts_and_repetitions(counts: list[BinCounts], tmp_path: Any) -> None:
+    first = counts[0].release(min_cell=MIN_CELL, site="north", period="2026")
+    other = counts[1].release(min_cell=MIN_CELL, site="north", period="2026")
+    with pytest.raises(ConflictingReleaseError) as conflict:
+        first + other
+    assert (conflict.value.site, conflict.value.period) == ("north", "2026")
+    ledger = tmp_path / "releases.json"
+    settings = {"site": "north", "period": "2026", "ledger": ledger}
+    again = [counts[0].release(min_cell=MIN_CELL, **settings) for _ in range(2)]
+    assert again[0] == again[1] == first
+    assert len(json.loads(ledger.read_text())) == 1
+    for each, min_cell in ((counts[1], MIN_CELL), (counts[0], 5), (counts[0], 1)):
+        with pytest.raises(ReleasedBeforeError):
+            each.release(min_cell=min_cell, **settings)
+    counts[1].release(min_cell=MIN_CELL, **{**settings, "period": "2027"})
+    assert len(json.loads(ledger.read_text())) == 2
+
+
+def test_what_cannot_be_released(binner: Binner) -> None:
+    X, y = table(400, 0)
+    few = BinCounts.of(binner, X, np.arange(400) < 19)
+    with pytest.raises(TooFewRowsError) as error:
+        few.release(min_cell=MIN_CELL, site="small")
+    assert (error.value.label, error.value.rows, error.value.needed) == (True, 19, 20)
+    own = BinCounts.of(Binner(max_bins=16).fit(X), X, y)
+    with pytest.raises(BinsOfTheseRowsError):
+        own.release(min_cell=MIN_CELL, site="alone")
+    weighted = BinCounts.of(binner, X, y, np.arange(400) % 3 + 1.0)
+    with pytest.raises(NotReleasableError, match="weights"):
+        weighted.release(min_cell=MIN_CELL, site="weighted")
+    with pytest.raises(ValueError, match="min_cell"):
+        few.release(min_cell=0, site="none")
+
+
+def test_other_bins_are_refused(counts: list[BinCounts]) -> None:
+    coarse = counts[1].rebin(drop=["member"])
+    first = counts[0].release(min_cell=MIN_CELL, site="a")
+    with pytest.raises(DifferentBinsError):
+        first + coarse.release(min_cell=MIN_CELL, site="b")
+
+
+def test_a_controlled_release_fits_nearly_as_well(binner: Binner) -> None:
+    sites = [BinCounts.of(binner, *table(3000, seed)) for seed in range(10, 14)]
+    X, y = table(5000, 99)
+    pooled = reduce(add, sites)
+    joined = reduce(add, released(sites, MIN_CELL))
+    cards = [ScorecardClassifier("auc").fit_summary(each) for each in (pooled, joined)]
+    areas = [card.score(X, y) for card in cards]
+    assert areas[1] > areas[0] - 0.01
+    assert joined.estimate().weight == pytest.approx(pooled.weight, rel=0.01)
+
+
+def test_a_class_that_a_site_lacks(binner: Binner) -> None:
+    X, y = table(900, 5)
+    only = y == 0
+    one = BinCounts.of(binner, X[only], y[only]).release(min_cell=MIN_CELL, site="one")
+    both = BinCounts.of(binner, X, y).release(min_cell=MIN_CELL, site="both")
+    assert (one + both).classes.tolist() == [0, 1]
+    assert replace(one, parts=()).classes.tolist() == []
+    assert (one + both).estimate().classes.tolist() == [0, 1]
