@@ -26,7 +26,7 @@ from directrix.designs.trainers import CountTrainer
 from directrix.fitting.finalize import FittedLine, finalize_on_moments
 from directrix.fitting.training_rows import require_all_folds
 from directrix.frontier.moment_frontier import SummaryCandidate, ridge_settings, with_ridges
-from directrix.frontier.pencil import RidgeMoments
+from directrix.frontier.pencil import MeanNoise, RidgeMoments
 from directrix.models.card import Card
 from directrix.moments.projection import ScoreMoments
 from directrix.tables.coding.card_coding import CardCoding, column_codings
@@ -34,7 +34,7 @@ from directrix.tables.coding.coded_rows import Coding
 from directrix.tables.coding.prior import CellKinds
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from directrix._typing import AnyArray, FloatArray
     from directrix.metrics.base import Metric
@@ -46,6 +46,9 @@ if TYPE_CHECKING:
 
 #: Ridge where counts have no folds to choose one by.
 _CAUTIOUS = 0.1
+#: Ridges among which noisy counts choose. Smaller ones would be chosen where correlations of columns
+#: are lost in noise, and columns that say the same would count several times.
+_RIDGES_OF_NOISE = (3.0, 1.0, 0.3, 0.1, 3e-2)
 #: Number of candidates whose held-out scores are worth counting.
 _COUNTED = 8
 
@@ -92,15 +95,17 @@ def cards_of_counts(
     directions: Sequence[Direction] = (),
     scale: Scale | None = None,
     max_lines: int | str | None = None,
+    noise: Mapping[Any, float] | None = None,
 ) -> list[CountedCard]:
     """Return a card for each of some classes against the others, with its bins and their counts.
 
-    ``max_lines`` is that of `CardSettings`.
+    ``max_lines`` is that of `CardSettings`. ``noise`` is the variance of the noise that was added
+    to the number of rows of a class in each cell, by class, if it is known.
     """
     by_class = [np.asarray(counts.cells(k), dtype=np.float64) for k in range(len(counts.bins))]
     cards = []
     for label in positives:
-        made = card_of_counts(metric, counts, label, directions)
+        made = card_of_counts(metric, counts, label, directions, noise)
         if max_lines is not None:
             made = CountedSizes(metric, counts, label, directions).compact(made, max_lines)
         if scale is not None:
@@ -123,21 +128,27 @@ def two_sides(by_class: Sequence[FloatArray], positive: AnyArray) -> tuple[Float
 
 
 def card_of_counts(
-    metric: Metric, counts: BinCounts, label: Any, directions: Sequence[Direction] = ()
+    metric: Metric,
+    counts: BinCounts,
+    label: Any,
+    directions: Sequence[Direction] = (),
+    noise: Mapping[Any, float] | None = None,
 ) -> CountedCard:
     """Return the best card for a metric, with one class against the others."""
     coding = coding_of_counts(counts, directions)
     risk = metric.risk(counts.weight)
-    whole, prior = coded_moments(counts, coding, label)
+    whole, prior = coded_moments(counts, coding, label, noise)
     has_folds = counts.n_folds > 1
     if has_folds:
         settings, _, risks = CountedLines.of(risk, counts, coding, label)
     else:
-        settings = ridge_settings([_CAUTIOUS])
+        ridge = whole.likeliest_ridge(_RIDGES_OF_NOISE) if noise else _CAUTIOUS
+        settings = ridge_settings([ridge])
         risks = np.asarray(risk.profile(*whole.line_scores(whole.lines(settings)), prior)[0])
     best = int(np.argmin(risks))
     line = whole.lines([settings[best]])[0]
     gap, var_pos, var_neg = (float(part[0]) for part in whole.line_scores(line[None]))
+    gap -= whole.optimism(line, *settings[best])
     _, threshold = risk.profile(np.array([gap]), np.array([var_pos]), np.array([var_neg]), prior)
     # Scores of the negatives have mean zero; where one class is best for all, out of reach of both.
     reach = float(np.clip(threshold[0], -abs(gap) - 1e3, abs(gap) + 1e3))
@@ -158,7 +169,9 @@ def coding_of_counts(counts: BinCounts, directions: Sequence[Direction]) -> Codi
     return Coding(bases, signs=np.concatenate([np.empty(0, dtype=np.int64), *signs]))
 
 
-def coded_moments(counts: BinCounts, coding: Coding, label: Any) -> tuple[RidgeMoments, float]:
+def coded_moments(
+    counts: BinCounts, coding: Coding, label: Any, noise: Mapping[Any, float] | None = None
+) -> tuple[RidgeMoments, float]:
     """Return the class moments of coded bins, and the share of positives."""
     matrix = coding.main_matrix
     others = [each for each in counts.classes.tolist() if each != label]
@@ -176,7 +189,13 @@ def coded_moments(counts: BinCounts, coding: Coding, label: Any) -> tuple[RidgeM
         second - np.outer(mean, mean) for mean, second in zip(means, seconds, strict=True)
     ]
     signs = None if coding.signs is None else coding.signs[:-1]
-    moments = RidgeMoments(means[0] - means[1], means[1], covariances[0], covariances[1], signs)
+    delta, added = means[0] - means[1], None
+    if noise:
+        sums = [noise.get(label, 0.0), sum(noise.get(each, 0.0) for each in others)]
+        variance = sum(each / weight**2 for each, weight in zip(sums, weights, strict=True))
+        rows = weights[0] * weights[1] / sum(weights)
+        added = MeanNoise(variance * np.asarray((matrix.T @ matrix).todense()), rows)
+    moments = RidgeMoments(delta, means[1], covariances[0], covariances[1], signs, added)
     return moments, float(weights[0] / sum(weights))
 
 

@@ -60,6 +60,7 @@ EXTRAS = {
     "onnxruntime": "onnx",
     "mlflow": "mlflow",
     "fsspec": "remote",
+    "opendp": "private",
 }
 
 

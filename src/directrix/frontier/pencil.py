@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, qr
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, qr, solve_triangular
 
 from directrix.moments import RowScatter
 from directrix.moments.class_moments import oas, shrunk
@@ -295,6 +295,16 @@ _LEAST = 1e-12
 _RIDGES_ONE_BY_ONE = 6
 
 
+class MeanNoise(NamedTuple):
+    """Noise that was added to the difference of the class means, with a known covariance.
+
+    ``rows`` is the number of rows whose sampling error counts beside it, 1 / (1/n₊ + 1/n₋).
+    """
+
+    covariance: FloatArray
+    rows: float
+
+
 @dataclass(frozen=True)
 class RidgeMoments:
     r"""Means and covariances of two classes, and their lines under a ridge.
@@ -309,6 +319,12 @@ class RidgeMoments:
     For bins the moments are counts, and the units of their features are a prior that shrinkage
     towards standardised features would undo: a rare bin divided by its deviation escapes every
     ridge.
+
+    With noise of covariance N in the means of m rows, the line is the posterior mean of the same
+    prior: with :math:`S = \cos\theta\, \Sigma_+ + \sin\theta\, \Sigma_-` and :math:`V = S +
+    (\cos\theta + \sin\theta)\, m N`
+
+    .. math:: w \propto (S V^{-1} S + \lambda I)^{-1} S V^{-1} (\mu_+ - \mu_-)
     """
 
     delta: FloatArray
@@ -316,6 +332,7 @@ class RidgeMoments:
     cov_pos: FloatArray
     cov_neg: FloatArray
     signs: IntArray | None = None
+    noise: MeanNoise | None = None
 
     #: The angle of equal weights of both covariances.
     equal_angle = np.pi / 4
@@ -353,8 +370,8 @@ class RidgeMoments:
             by_angle.setdefault(angle, []).append(index)
         coef = np.empty((len(settings), len(self.delta)))
         for angle, members in by_angle.items():
-            mixed = _mixed(self.cov_pos, self.cov_neg, angle)
-            coef[members] = self._solved(mixed, [settings[index][0] for index in members])
+            mixed, right = self._equations(angle)
+            coef[members] = self._solved(mixed, right, [settings[index][0] for index in members])
         scores = LineScores.of(coef, self.delta, self.cov_pos, self.cov_neg)
         coef /= scores.length[:, None]
         return np.column_stack([coef, -(coef @ self.mean_neg)])
@@ -363,9 +380,61 @@ class RidgeMoments:
         """Return the moments of the scores of lines, of shape (k, p + 1), with these means."""
         return LineScores.of(lines[:, :-1], self.delta, self.cov_pos, self.cov_neg)
 
-    def _solved(self, matrix: FloatArray, ridges: Sequence[float]) -> FloatArray:
+    def likeliest_ridge(self, ridges: Sequence[float]) -> float:
+        r"""Return the ridge under which noisy means are most likely, at the equal trade-off.
+
+        With S and V at the equal angle and m rows, :math:`\mu_+ - \mu_-` is normal with mean zero
+        and covariance :math:`(S^2 / \lambda + V) / (\sqrt2\, m)`.
+        """
+        if self.noise is None or not len(self.delta):
+            return float(ridges[0])
+        matrix, noisy = self._noisy(self.equal_angle)
+        values = []
+        for ridge in ridges:
+            factor, _ = cho_factor(matrix @ matrix / ridge + noisy, lower=True)
+            residual = solve_triangular(factor, self.delta, lower=True)
+            size = np.sqrt(2.0) * self.noise.rows * float(residual @ residual)
+            values.append(size / 2.0 + float(np.log(factor.diagonal()).sum()))
+        return float(ridges[int(np.argmin(values))])
+
+    def optimism(self, line: FloatArray, ridge: float, angle: float) -> float:
+        """Return what noise adds to the expected gap of the line that was fitted to it.
+
+        The coefficients are w = H δ, so that noise of covariance N adds tr(H N) to w · δ.
+        """
+        if self.noise is None or not len(self.delta):
+            return 0.0
+        matrix, noisy = self._noisy(angle)
+        weights = np.linalg.solve(noisy, matrix).T
+        unit = np.eye(len(matrix))
+        solution = np.linalg.solve(weights @ matrix + ridge * unit, weights)
+        coef = solution @ self.delta
+        length = float(line[:-1] @ coef / (coef @ coef)) if coef.any() else 0.0
+        return length * float(np.sum(solution * self.noise.covariance.T))
+
+    def _noisy(self, angle: float) -> tuple[FloatArray, FloatArray]:
+        """Return S and V at an angle."""
+        matrix = _mixed(self.cov_pos, self.cov_neg, angle)
+        if self.noise is None:
+            return matrix, matrix
+        share = (np.cos(angle) + np.sin(angle)) * self.noise.rows
+        noisy = matrix + share * self.noise.covariance
+        return matrix, noisy + _LEAST * np.trace(noisy) * np.eye(len(noisy))
+
+    def _equations(self, angle: float) -> tuple[FloatArray, FloatArray]:
+        """Return the matrix and the right-hand side at an angle, without a ridge."""
+        matrix, noisy = self._noisy(angle)
+        if self.noise is None or not len(matrix):
+            return matrix, self.delta
+        weights = np.linalg.solve(noisy, matrix).T
+        product = weights @ matrix
+        return (product + product.T) / 2.0, weights @ self.delta
+
+    def _solved(
+        self, matrix: FloatArray, right: FloatArray, ridges: Sequence[float]
+    ) -> FloatArray:
         """Return the solutions for several ridges: from one decomposition if there are many."""
-        right, unit = self.delta, np.eye(len(matrix))
+        unit = np.eye(len(matrix))
         if self.signs is not None:
             return np.array(
                 [signed_quadratic(matrix + ridge * unit, right, self.signs) for ridge in ridges]
