@@ -129,14 +129,19 @@ def releases_of(train: Rows) -> tuple[list[Any], list[BinCounts]]:
 
 
 def private(
-    parts_of: Callable[[Rows], list[Rows]], train: Rows, test: Rows, epsilons: Sequence[str]
+    parts_of: Callable[[Rows], list[Rows]],
+    content: str,
+    train: Rows,
+    test: Rows,
+    epsilons: Sequence[str],
 ) -> list[Result]:
     """Fit to private releases of parts of the rows, in the bins of the dictionary."""
     binner, results = dictionary(test), []
-    counted = [BinCounts.of(binner, part.X, part.y) for part in parts_of(train)]
+    classes = [False, True]  # public: a site may have none of one
+    counted = [BinCounts.of(binner, part.X, part.y, classes=classes) for part in parts_of(train)]
     for epsilon in epsilons:
         released = [
-            counts.release(epsilon=float(epsilon), delta=DELTA, site=f"site {k}")
+            counts.release(epsilon=float(epsilon), delta=DELTA, content=content, site=f"site {k}")
             for k, counts in enumerate(counted)
         ]
         scores = card_of(joined(released)).decision_function(test.X)
@@ -178,8 +183,8 @@ METHODS: dict[str, Callable[..., list[Result]]] = {
     "sites": sites,
     f"min_cell={MIN_CELL}": controlled,
     "pooled, sites that release": releasing,
-    "private, central": partial(private, lambda train: [train]),
-    "private, sites": partial(private, sites_of),
+    "private, central": partial(private, lambda train: [train], "auto"),
+    "private, sites": partial(private, sites_of, "cells"),
     "pooled, dictionary": plain,
     "logistic regression": logistic,
     "DP-EBM": partial(rival, exchange_rivals.boosting),

@@ -11,20 +11,28 @@ from itertools import combinations, product
 from typing import Any, NamedTuple
 
 import numpy as np
-from directrix.tables.counts.disclosure import (
-    CODE_RANGE,
-    PublicCodes,
-    _order,
-    rounding_base,
-)
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
+from scipy.stats import beta, norm
 
 from benchmarks.harness.data import Rows
-from benchmarks.studies.exchange_sites import sites_of, split
+from benchmarks.studies.exchange_sites import rows_of, sites_of, split
 from directrix import Binner
 from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.tables import BinCounts
+from directrix.tables.counts.disclosure import (
+    CODE_RANGE,
+    PublicCodes,
+    Queries,
+    _order,
+    rounding_base,
+)
+from directrix.tables.counts.private import (
+    Budget,
+    centred_codes,
+    centred_cross,
+    released_pairs,
+)
 
 BINS, MIN_CELL, SECONDS = 8, 10, 5.0
 
@@ -201,6 +209,37 @@ def other_names(binner: Binner, rows: Rows, names: int) -> Reconstruction:
     return judged(true, ranges)
 
 
+def other_bins(train: Rows, rows: Rows, releases: int) -> Reconstruction:
+    """Reconstruct small ranges of numbers from releases of the same rows in several binnings.
+
+    The numbers of a program are the rows between neighbouring cuts of all binnings.
+    """
+    binners = [Binner(max_bins=BINS + m).fit(train.X) for m in range(releases)]
+    parts = [part_of(binner, rows.X, rows.y, period=str(m)) for m, binner in enumerate(binners)]
+    true: list[int] = []
+    ranges: list[tuple[float, float]] = []
+    for column, bins in enumerate(binners[0].bins_):
+        if bins.kind == "text" or bins.n_cells != bins.n_ordered + 1:
+            continue
+        of_binners = [np.asarray(binner.bins_[column].cuts) for binner in binners]
+        cuts = np.unique(np.concatenate(of_binners))
+        values = rows.X.iloc[:, column].to_numpy(dtype=np.float64)
+        atom = np.where(np.isnan(values), 0, 1 + np.searchsorted(cuts, values))
+        first = np.append(cuts, np.inf)
+        for k in range(len(parts[0].classes)):
+            program = Program(len(cuts) + 2, [], [], [])
+            for part, binner, own in zip(parts, binners, of_binners, strict=True):
+                start = sum(each.n_cells for each in binner.bins_[:column])
+                cell = np.concatenate([[0], 1 + np.searchsorted(own, first)])
+                of = (cell[None, :] == np.arange(len(own) + 2)[:, None]).astype(np.float64)
+                group_bounds(program, part, k, start + np.arange(len(of)), of)
+            rows_of_class = np.bincount(atom[rows.y == parts[0].classes[k]], minlength=program.n)
+            for each in np.flatnonzero(rows_of_class < MIN_CELL):
+                true.append(int(rows_of_class[each]))
+                ranges.append(program.range(np.eye(program.n)[each]))
+    return judged(true, ranges)
+
+
 class JointCells(NamedTuple):
     """All joint cells of some columns: the numbers of an integer program.
 
@@ -262,11 +301,105 @@ def from_cross_sums(binner: Binner, rows: Rows, columns: Sequence[int], k: int) 
     return judged(true, ranges)
 
 
+# ── membership ────────────────────────────────────────────────────────────────────────────────────
+
+DELTA = 1e-6
+Numbers = dict[str, AnyArray]
+
+
+def exact_numbers(counts: BinCounts, codes: PublicCodes) -> Numbers:
+    """Return the numbers that a private release adds noise to."""
+    queries = Queries.of(counts.parts[0], codes)
+    upper = codes.of_two_columns.astype(bool)
+    rows = queries.cells[:, : int(codes.starts[1])].sum(axis=1)
+    cross = centred_cross(queries, codes)[:, upper & released_pairs(codes)]
+    return {"rows": rows, "cells": queries.cells, "cross": cross}
+
+
+def membership_scores(binner: Binner, rows: Rows, epsilon: float, trials: int) -> list[FloatArray]:
+    """Return log-likelihood ratios of noisy numbers without and with the row that is attacked.
+
+    It is the row that changes the released numbers most, as seen by their noise. Scales are those
+    of a release, which the noise of the trials is drawn with.
+    """
+    counts = BinCounts.of(binner, rows.X, rows.y, classes=[False, True])
+    release = counts.release(epsilon=epsilon, delta=DELTA, content="cross", site="site")
+    codes, control = PublicCodes.of(release.bins), release.parts[0].control
+    names = [name for name in ("rows", "cells", "cross") if f"scale_{name}" in control]
+    scales = {name: float(control[f"scale_{name}"]) for name in names}
+    row = largest_row(binner, rows, codes)
+    kept = np.arange(len(rows.y)) != row
+    without = BinCounts.of(binner, rows.X[kept], rows.y[kept], classes=[False, True])
+    numbers = [exact_numbers(each, codes) for each in (without, counts)]
+    budget = Budget(epsilon, DELTA, {}, scales)
+    return [
+        np.array([log_ratio(budget, world, *numbers) for _ in range(trials // 2)])
+        for world in numbers
+    ]
+
+
+def largest_row(binner: Binner, rows: Rows, codes: PublicCodes) -> int:
+    """Return the row with the largest sum of squared products of centred codes."""
+    squares = (centred_codes(codes) ** 2).sum(axis=1)
+    norms = squares[codes.starts[:-1] + binner.cells(rows.X)]
+    return int(np.argmax(norms.sum(axis=1) ** 2 - (norms**2).sum(axis=1)))
+
+
+def log_ratio(budget: Budget, world: Numbers, without: Numbers, with_it: Numbers) -> float:
+    """Release numbers of a world; return the log-likelihood ratio of "the row is in"."""
+    total = 0.0
+    for name, scale in budget.scale.items():
+        shown = budget.noisy(name, world[name]).astype(np.float64)
+        errors = [((shown - exact[name]) ** 2).sum() for exact in (without, with_it)]
+        total += float(errors[0] - errors[1]) / (2.0 * scale**2)
+    return total
+
+
+def membership_figures(scores: Sequence[FloatArray], epsilon: float) -> dict[str, float]:
+    """Return the advantage at a ratio of one, its interval, and the least ε that trials prove."""
+    out, member = scores
+    suspected, found = int((out > 0).sum()), int((member > 0).sum())
+    n = len(out)
+    rates = suspected / n, found / n
+    error = 1.96 * float(np.sqrt(sum(rate * (1.0 - rate) / n for rate in rates)))
+    advantage = rates[1] - rates[0]
+    # The ratio of normal scores with unit noise has the variance of twice its mean.
+    gap = float(np.sqrt(max(member.mean() - out.mean(), 0.0)))
+    return {
+        "trials": 2 * n,
+        "advantage": advantage,
+        "low": advantage - error,
+        "high": advantage + error,
+        "noise allows": 2.0 * float(norm.cdf(gap / 2.0)) - 1.0,
+        "allowed": (np.exp(epsilon) - 1.0 + 2.0 * DELTA) / (np.exp(epsilon) + 1.0),
+        "epsilon": proven_epsilon(out, member),
+    }
+
+
+def proven_epsilon(out: FloatArray, member: FloatArray) -> float:
+    """Return the least ε that (ε, δ) must have, at a threshold chosen on one half of the trials.
+
+    The other half judges it, by Clopper-Pearson bounds of both rates, each at 97.5 %.
+    """
+    half = len(out) // 2
+    best, least = 0.0, 0.0
+    for threshold in np.quantile(np.concatenate([out[:half], member[:half]]), (0.5, 0.8, 0.9)):
+        rates = [(part[:half] > threshold).mean() for part in (out, member)]
+        ratio = float(np.log(max(rates[1], 1e-9) / max(rates[0], 1e-9)))
+        if ratio > best:
+            others = [int((part[half:] > threshold).sum()) for part in (out, member)]
+            n = len(out) - half
+            high = float(beta.ppf(0.975, others[0] + 1, n - others[0]))
+            low = float(beta.ppf(0.025, max(others[1], 1), n - others[1] + 1))
+            best, least = ratio, float(np.log(max(low - DELTA, 1e-9) / high))
+    return max(least, 0.0)
+
+
 # ── the attacks of the study ──────────────────────────────────────────────────────────────────────
 
 #: Table, and the site that is attacked.
 ATTACKED = {"hmda_boston": 1, "credit_data": 0, "telco_churn": 3}
-TRIALS, MEMBERSHIP_TRIALS = 100, 2_000
+TRIALS, MEMBERSHIP_TRIALS, MEMBERSHIP_COLUMNS = 100, 2_000, 6
 Figures = dict[str, float]
 
 
@@ -296,6 +429,13 @@ def run_other_names(name: str, setting: str) -> Figures:
     return dict(found._asdict())
 
 
+def run_other_bins(name: str, setting: str) -> Figures:
+    """Release the same rows in several binnings."""
+    train, _ = split(name, 0)
+    found = other_bins(train, sites_of(train)[ATTACKED[name]], int(setting))
+    return dict(found._asdict())
+
+
 def run_cross_sums(name: str, setting: str) -> Figures:
     """Solve the integer programs of one release for all sets of neighbouring columns."""
     binner, rows = site_rows(name, ATTACKED[name])
@@ -309,6 +449,15 @@ def run_cross_sums(name: str, setting: str) -> Figures:
     return {"small": small, "pinned": pinned, "occupied": occupied, "width": widths / max(small, 1)}
 
 
+def run_membership(name: str, setting: str) -> Figures:
+    """Release rows with and without one of them, many times."""
+    binner, rows = site_rows(name, ATTACKED[name])
+    binner = Binner(max_bins=BINS).fit(rows_of(name).X.iloc[:, :MEMBERSHIP_COLUMNS])
+    rows = Rows(rows.X.iloc[:, :MEMBERSHIP_COLUMNS], rows.y)
+    scores = membership_scores(binner, rows, float(setting), MEMBERSHIP_TRIALS)
+    return membership_figures(scores, float(setting))
+
+
 class Attack(NamedTuple):
     """Settings of an attack, the library that it needs, and what runs it."""
 
@@ -319,6 +468,8 @@ class Attack(NamedTuple):
 
 ATTACKS = {
     "difference": Attack(("1", "5", "20"), "", run_difference),
-    "other names": Attack(("1", "2", "5", "20"), "", run_other_names),
+    "other names": Attack(("1", "5", "20"), "", run_other_names),
+    "other bins": Attack(("1", "3", "10"), "", run_other_bins),
     "cross sums": Attack(("2",), "", run_cross_sums),
+    "membership": Attack(("1",), "opendp", run_membership),
 }
