@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import permutations
@@ -15,15 +16,18 @@ import pytest
 
 from directrix import Binner, ScorecardClassifier
 from directrix.exceptions import (
+    BinnerFileError,
     BinsOfTheseRowsError,
+    ColumnsLeftOutWarning,
     ConflictingReleaseError,
     DifferentBinsError,
+    DifferentKindsError,
     NotReleasableError,
     ReleasedBeforeError,
     TooFewRowsError,
 )
 from directrix.moments import MomentsFileError
-from directrix.tables import BinCounts, ReleasedCounts
+from directrix.tables import BinCounts, ReleasedCounts, Table, TableSketch
 from directrix.tables.counts.disclosure import (
     CODE_RANGE,
     PublicCodes,
@@ -251,3 +255,89 @@ def test_a_class_that_a_site_lacks(binner: Binner) -> None:
     assert (one + both).classes.tolist() == [0, 1]
     assert replace(one, parts=()).classes.tolist() == []
     assert (one + both).estimate().classes.tolist() == [0, 1]
+
+
+# ── Agreed bins ───────────────────────────────────────────────────────────────────────────────────
+
+
+def sketches(min_cell: int, sizes: Sequence[int] = (700, 900, 800)) -> list[TableSketch]:
+    return [
+        TableSketch.of(table(n, seed)[0], min_cell=min_cell, site=f"site {seed}")
+        for seed, n in enumerate(sizes)
+    ]
+
+
+def test_bins_of_sketches_without_control_are_those_of_pooled_rows() -> None:
+    pooled = pd.concat([table(n, seed)[0] for seed, n in enumerate((700, 900, 800))])
+    params = {"max_bins": 16, "special_values": {"income": [0.0]}}
+    agreed = reduce(add, sketches(1)).binner(**params)
+    assert agreed.to_json() == Binner(**params).fit(pooled).to_json()
+
+
+@pytest.mark.parametrize("min_cell", [1, MIN_CELL])
+def test_sketches_join_as_sets_and_are_kept_by_files(min_cell: int, tmp_path: Any) -> None:
+    first, second, third = sketches(min_cell)
+    whole = first + second + third
+    assert third + (second + first) + second == whole
+    whole.save(tmp_path / "a.sketch")
+    assert TableSketch.load(tmp_path / "a.sketch") == whole
+    assert whole.binner().to_json() == (third + first + second).binner().to_json()
+    changed = json.loads((tmp_path / "a.sketch").read_text())
+    changed["parts"][0]["columns"][0]["between"] = [1.0]
+    (tmp_path / "a.sketch").write_text(json.dumps(changed))
+    with pytest.raises(BinnerFileError):
+        TableSketch.load(tmp_path / "a.sketch")
+
+
+def test_a_sketch_shows_nothing_that_fewer_rows_share() -> None:
+    X, _ = table(2000, 3)
+    X["name"] = [f"person {k}" for k in range(len(X))]
+    X["born"] = np.linspace(1930.123456789, 2005.987654321, len(X))
+    (part,) = TableSketch.of(X, min_cell=MIN_CELL, site="here").parts
+    for sketch in part.columns:
+        values = X[sketch.name]
+        for value, rows in zip(sketch.values, sketch.rows, strict=True):
+            assert MIN_CELL <= rows <= (values == value).sum()
+        assert all(rows >= MIN_CELL for rows in sketch.between)
+        if sketch.edges:
+            inside = values[~values.isin(sketch.values)]
+            assert (inside < sketch.edges[0]).sum() >= MIN_CELL
+            assert (inside > sketch.edges[-1]).sum() >= MIN_CELL
+    by_name = {sketch.name: sketch for sketch in part.columns}
+    assert by_name["name"].values == ()
+    assert not set(by_name["born"].edges) & set(X["born"])
+    assert "boat" not in by_name["home"].values or (X["home"] == "boat").sum() >= MIN_CELL
+
+
+def test_sketched_bins_are_near_those_of_pooled_rows() -> None:
+    pooled = pd.concat([table(n, seed)[0] for seed, n in enumerate((3000, 4000))])
+    agreed = reduce(add, sketches(MIN_CELL, (3000, 4000))).binner(max_bins=8)
+    for bins in agreed.bins_:
+        cells = bins.cells(*(_column(pooled, bins.name)))
+        shares = np.bincount(cells, minlength=bins.n_cells) / len(pooled)
+        public = np.array(bins.weights) / sum(bins.weights)
+        np.testing.assert_allclose(shares, public, atol=0.03)
+
+
+def _column(frame: pd.DataFrame, name: str) -> tuple[Any, Any]:
+    read = Table.of(frame[[name]])
+    return read.values[:, 0], read.columns[0].levels
+
+
+def test_columns_that_sites_read_differently() -> None:
+    X, _ = table(400, 0)
+    other = X.assign(age=X["age"].map(str)).drop(columns="member")
+    both = TableSketch.of(X, site="a") + TableSketch.of(other, site="b")
+    with pytest.warns(ColumnsLeftOutWarning, match="member"), pytest.raises(DifferentKindsError):
+        both.binner()
+    as_text = TableSketch.of(X, site="a", kinds={"age": "text"}) + TableSketch.of(other, site="b")
+    with pytest.warns(ColumnsLeftOutWarning):
+        assert [bins.name for bins in as_text.binner().bins_] == ["age", "income", "home"]
+    with pytest.raises(TooFewRowsError):
+        TableSketch.of(X[:30], site="small")
+
+
+def test_whole_numbers_and_reals_agree() -> None:
+    X = pd.DataFrame({"n": np.arange(400) % 40})
+    one = TableSketch.of(X, site="a") + TableSketch.of(X.astype(float), site="b")
+    assert len(one.binner().bins_[0].cuts) == 39

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from directrix.cli.commands.edit import edit
+from directrix.cli.commands.exchange import bins, release, sketch
 from directrix.cli.commands.fit import fit
 from directrix.cli.commands.models import evaluate, export, predict
 from directrix.cli.commands.reports import plot, report
@@ -50,5 +51,6 @@ app.callback()(_main)
 for _command in (
     *(summarize, merge, subtract, show, fit, threshold, evaluate, predict),
     *(plot, export, report, edit, sql, collect, watch),
+    *(sketch, bins, release),
 ):
     app.command(_command.__name__)(render_reply(_command))

@@ -17,6 +17,7 @@ from directrix.exceptions.columns import suggest_names
 if TYPE_CHECKING:
     from directrix.metrics.base import Metric
     from directrix.moments import Moments
+    from directrix.tables import ReleasedCounts
 
 # ── Files that directrix wrote: telling summaries from models, and reading them ───────────────────
 
@@ -24,11 +25,16 @@ if TYPE_CHECKING:
 #: Bytes of a file in which the name of its format is searched.
 _HEADER_BYTES = 1 << 20
 #: Names of the formats, as headers have them, and what the command line calls the files.
-_FORMATS = {"directrix.moments": "summary", "directrix.model": "model"}
+_FORMATS = {
+    "directrix.moments": "summary",
+    "directrix.model": "model",
+    "directrix.released_counts": "release",
+    "directrix.table_sketch": "sketch",
+}
 
 
 def file_type(path: str) -> str | None:
-    """Return "summary" or "model", or None for any other file, by its first bytes."""
+    """Return what a file of ours is, as `_FORMATS` has it, or None, by its first bytes."""
     if not Path(path).is_file():
         return None
     with Path(path).open("rb") as file:
@@ -46,6 +52,18 @@ def load_summary(path: str) -> Moments:
         msg = f"{path} is a model, and this needs a summary: make one with directrix summarize"
         raise UsageError(msg)
     return Moments.load(path)
+
+
+def load_release(path: str) -> ReleasedCounts:
+    """Read a release of counts; raise an error that says what the file is instead."""
+    from directrix.tables import ReleasedCounts
+
+    _require_file(path)
+    found = file_type(path)
+    if found != "release":
+        msg = f"{path} is {f'a {found}' if found else 'something else'}, and this needs a release"
+        raise UsageError(msg)
+    return ReleasedCounts.load(path)
 
 
 def load_model(path: str) -> Any:

@@ -37,7 +37,9 @@ from directrix.exceptions.files import NotUtf8Error as NotUtf8Error
 from directrix.exceptions.files import StoreConflictError as StoreConflictError
 from directrix.exceptions.files import StoreFileError as StoreFileError
 from directrix.exceptions.releases import BinsOfTheseRowsError as BinsOfTheseRowsError
+from directrix.exceptions.releases import ColumnsLeftOutWarning as ColumnsLeftOutWarning
 from directrix.exceptions.releases import ConflictingReleaseError as ConflictingReleaseError
+from directrix.exceptions.releases import DifferentKindsError as DifferentKindsError
 from directrix.exceptions.releases import NotReleasableError as NotReleasableError
 from directrix.exceptions.releases import ReleasedBeforeError as ReleasedBeforeError
 from directrix.exceptions.releases import TooFewRowsError as TooFewRowsError

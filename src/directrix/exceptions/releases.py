@@ -1,7 +1,8 @@
-"""Errors about released summaries: too few rows, bins that disclose, files that contradict."""
+"""Errors about what sites release: too few rows, bins that disclose, files that contradict."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 
@@ -11,8 +12,9 @@ class TooFewRowsError(ValueError):
     Parameters
     ----------
     label : label
+        The class; None for all rows.
     rows : int
-        Rows of the class.
+        How many there are.
     needed : int
         Least number of rows that can be released.
     """
@@ -22,8 +24,9 @@ class TooFewRowsError(ValueError):
         super().__init__(label, rows, needed)
 
     def __str__(self) -> str:
+        whose = "there are" if self.label is None else f"class {self.label!r} has"
         return (
-            f"class {self.label!r} has {self.rows:,} rows, and a release needs {self.needed:,}: "
+            f"{whose} {self.rows:,} rows, and a release needs {self.needed:,}: "
             "wait for more rows, or add up the counts of several sites that trust each other, and "
             "release their sum"
         )
@@ -102,4 +105,47 @@ class ReleasedBeforeError(ValueError):
             f"{self.ledger} notes another release of site {self.site!r} for the period "
             f"{self.period!r}: the difference of two releases discloses rows. Send the first one "
             "again, or release the rows of a new period that the first did not have"
+        )
+
+
+class DifferentKindsError(ValueError):
+    """A column is of different kinds at different sites.
+
+    Parameters
+    ----------
+    column : str
+    kinds : dict of str by str
+        The kind of the column at each site.
+    """
+
+    def __init__(self, column: str, kinds: Mapping[str, str]) -> None:
+        self.column, self.kinds = column, dict(kinds)
+        super().__init__(column, self.kinds)
+
+    def __str__(self) -> str:
+        kinds = ", ".join(f"{kind} at {site!r}" for site, kind in self.kinds.items())
+        return (
+            f"column {self.column!r} is of different kinds: {kinds}. Let these sites sketch it "
+            f"again as one kind, with kinds={{{self.column!r}: 'text'}} for instance"
+        )
+
+
+class ColumnsLeftOutWarning(UserWarning):
+    """Columns that some sites lack are left out of the bins for all.
+
+    Parameters
+    ----------
+    lacking : dict of lists of str by str
+        The columns that each site lacks.
+    """
+
+    def __init__(self, lacking: Mapping[str, Sequence[str]]) -> None:
+        self.lacking = {site: list(names) for site, names in lacking.items()}
+        super().__init__(self.lacking)
+
+    def __str__(self) -> str:
+        sites = "; ".join(f"{site!r}: {', '.join(names)}" for site, names in self.lacking.items())
+        return (
+            f"columns that a site lacks are left out ({sites}): rename them there if they have "
+            "other names, or add them with missing values"
         )

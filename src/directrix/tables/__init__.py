@@ -12,6 +12,8 @@ Public names
     Transformer that cuts the columns of a table into bins.
 `NumberBins`, `LevelBins`
     Bins of one column: of numbers, booleans or dates, and of texts.
+`TableSketch`
+    What sites show of their columns, so that all can agree on the same bins.
 `Table`, `Column`
     A raw table as one array, and the name and kind of a column.
 `ColumnKindError`
@@ -38,6 +40,7 @@ from directrix.tables.bins import LevelBins, NumberBins
 from directrix.tables.counts.bin_counts import BinCounts
 from directrix.tables.counts.release import ReleasedCounts
 from directrix.tables.counts.stability import Stability, stability
+from directrix.tables.sketch import TableSketch
 from directrix.tables.table import Column, Table
 
 __all__ = [
@@ -56,5 +59,6 @@ __all__ = [
     "ReleasedCounts",
     "Stability",
     "Table",
+    "TableSketch",
     "stability",
 ]

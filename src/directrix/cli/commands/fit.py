@@ -13,6 +13,7 @@ from directrix.cli.commands.summaries import one_vs_rest
 from directrix.cli.options import (
     check_choice,
     file_type,
+    load_release,
     load_summary,
     parse_metric,
     require,
@@ -39,7 +40,8 @@ _LISTED_LABELS = 5
 def fit(
     *,
     data: Annotated[
-        list[str], typer.Argument(metavar="ROWS|SUMMARY", help="Files of rows, or summaries.")
+        list[str],
+        typer.Argument(metavar="ROWS|SUMMARY", help="Files of rows, summaries, or releases."),
     ],
     output: opt.Output,
     force: opt.Force = False,
@@ -117,11 +119,12 @@ def fit(
     require_output(output, [*data, config], force=force)
     settings = CardSettings() if config is None else CardSettings.read(config)
     trained_metric = parse_metric(metric or settings.card.get("metric") or "error")
-    summaries = [path for path in data if file_type(path) == "summary"]
+    releases = [path for path in data if file_type(path) == "release"]
+    summaries = [path for path in data if file_type(path) == "summary"] or releases
     from_summary = len(summaries) == len(data)
     mixed = summaries and not from_summary
     require(not mixed, f"{', '.join(summaries)} is a summary, and other files are rows", "ROWS")
-    default = "scorecard" if config else "moment" if from_summary else "direct"
+    default = "scorecard" if config or releases else "moment" if from_summary else "direct"
     name = check_choice(classifier or default, _CLASSIFIERS, "--classifier")
     require(not config or name == "scorecard", "settings are those of a scorecard", "--config")
     of_search = guarantee is not None or time_budget is not None
@@ -130,12 +133,19 @@ def fit(
         "--guarantee and --time-budget need -c direct or -c scorecard",
         "--classifier",
     )
-    of_card = max_lines is None or (name == "scorecard" and not from_summary)
+    of_card = max_lines is None or (name == "scorecard" and (releases or not from_summary))
     require(of_card, "only cards have lines: it needs -c scorecard", "--max-lines")
     require(prior is None or from_summary, "rows have their own shares of classes", "--prior")
     if name == "beta-bernoulli":
         require(metric is None, "this classifier fits probabilities, not a metric", "--metric")
-    if from_summary:
+    if releases:
+        require(name == "scorecard", "a release of counts is fitted with -c scorecard", "-c")
+        require(prior is None, "a card of counts has no prior of its own", "--prior")
+        parameters = settings.parameters()
+        if max_lines is not None:
+            parameters["max_lines"] = _number_of_lines(max_lines)
+        model, origin = _fit_releases(data, _make_classifier(name, trained_metric, parameters))
+    elif from_summary:
         require(
             name == "moment",
             f"a summary can be fitted with -c moment only, not -c {name}",
@@ -219,6 +229,15 @@ def _fit_summaries(
     _require_two_classes(moments.classes.tolist())
     model = MomentClassifier(metric, positive=label).fit_summary(moments)
     return model, f"from a summary of {moments.count:,} rows"
+
+
+def _fit_releases(paths: list[str], model: Any) -> tuple[Any, str]:
+    """Return a card of the counts that sites have released, and a description of its origin."""
+    release = reduce(add, map(load_release, paths))
+    _require_two_classes(release.classes.tolist())
+    model.fit_summary(release)
+    sites = f"{len(release.sites)} site{'s' * (len(release.sites) != 1)}"
+    return model, f"from releases of {sites}, about {release.count:,} rows"
 
 
 def _fit_rows(model: Any, files: RowFiles) -> tuple[Any, str]:

@@ -17,6 +17,7 @@ from directrix.cli.options import (
     check_choice,
     file_type,
     load_model,
+    load_release,
     load_summary,
     parse_columns,
     require,
@@ -145,6 +146,10 @@ def show(
     content = file_type(file)
     if content == "summary":
         return _show_summary(load_summary(file))
+    if content == "release":
+        from directrix.cli.commands.exchange import describe_release
+
+        return describe_release(load_release(file))
     if content == "model":
         from directrix.cli.formatting import describe_model, model_json
 
@@ -238,14 +243,25 @@ def summarize(
 def merge(
     *,
     summaries: Annotated[
-        list[str], typer.Argument(metavar="SUMMARIES", help="Files written by summarize.")
+        list[str],
+        typer.Argument(metavar="SUMMARIES", help="Files written by summarize, or by release."),
     ],
     output: opt.Output,
     force: opt.Force = False,
     as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
-    """Merge summaries into the summary of all their rows."""
+    """Merge summaries into the summary of all their rows, or join releases of several sites.
+
+    A release that comes twice counts once.
+    """
     require_output(output, summaries, force=force)
+    kinds = {file_type(path) for path in summaries}
+    if "release" in kinds:
+        whole = reduce(add, map(load_release, summaries))
+        whole.save(output)
+        from directrix.cli.commands.exchange import describe_release
+
+        return describe_release(whole, output)
     return save_summary(reduce(add, map(load_summary, summaries)), output)
 
 

@@ -1,0 +1,176 @@
+"""The commands of an exchange between institutions: ``sketch``, ``bins`` and ``release``."""
+
+from __future__ import annotations
+
+import json
+from functools import reduce
+from operator import add
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from directrix.cli import options as opt
+from directrix.cli.options import require, require_output
+from directrix.cli.reply import Reply, UsageError
+
+if TYPE_CHECKING:
+    from directrix.tables import Table
+
+Site = Annotated[str, typer.Option("--site", help="Name of the institution whose rows they are.")]
+Period = Annotated[
+    str, typer.Option("--period", help="Period of the rows; no two periods share a row.")
+]
+MinCell = Annotated[
+    int,
+    typer.Option(
+        "--min-cell", help="Least number of rows of whatever is shown; 1 for no disclosure control."
+    ),
+]
+Mapping = Annotated[
+    str | None,
+    typer.Option(
+        "--map",
+        help=(
+            "JSON file that maps names of the site to those agreed on: objects columns, levels "
+            "(by column) and kinds."
+        ),
+    ),
+]
+#: What a file of names may hold.
+_MAPPED = ("columns", "levels", "kinds")
+
+
+def sketch(
+    *,
+    rows: opt.Rows,
+    output: opt.Output,
+    site: Site,
+    period: Period = "",
+    min_cell: MinCell = 10,
+    mapping: Mapping = None,
+    force: opt.Force = False,
+    target: opt.Target = None,
+    features: opt.Features = None,
+    drop: opt.Drop = None,
+    as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
+) -> Reply:
+    """Sketch the columns of rows, for bins that several sites agree on."""
+    from directrix.tables import TableSketch
+
+    require_output(output, [*rows, mapping], force=force)
+    names = _read_mapping(mapping)
+    table, _ = _read_table(rows, target, features, drop, names)
+    made = TableSketch.of(table, min_cell=min_cell, site=site, period=period)
+    made.save(output)
+    return describe_release(made, output)
+
+
+def bins(
+    *,
+    sketches: Annotated[
+        list[str], typer.Argument(metavar="SKETCHES", help="Files written by sketch.")
+    ],
+    output: opt.Output,
+    max_bins: Annotated[int, typer.Option(help="Largest number of bins of a column.")] = 16,
+    force: opt.Force = False,
+    as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
+) -> Reply:
+    """Make the bins that all sites use, from the sketches of all."""
+    from directrix.tables import TableSketch
+
+    require_output(output, sketches, force=force)
+    whole = reduce(add, map(TableSketch.load, sketches))
+    binner = whole.binner(max_bins=max_bins)
+    binner.save(output)
+    text = f"from {_described(whole)}\n\n{binner.table()}\n\nwrote {output}"
+    return Reply(text, {"output": output, "columns": [each.name for each in binner.bins_]})
+
+
+def release(
+    *,
+    rows: opt.Rows,
+    output: opt.Output,
+    agreed: Annotated[str, typer.Option("--bins", help="Bins that the sites have agreed on.")],
+    site: Site,
+    period: Period = "",
+    min_cell: MinCell = 10,
+    ledger: Annotated[
+        str, typer.Option(help="File of this site that notes what was released; keep it secret.")
+    ] = "releases.ledger",
+    mapping: Mapping = None,
+    force: opt.Force = False,
+    target: opt.Target = None,
+    as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
+) -> Reply:
+    """Count rows in agreed bins, and write what may be shown of the counts."""
+    from directrix.tables import BinCounts, Binner
+
+    require_output(output, [*rows, agreed, mapping, ledger], force=force)
+    binner = Binner.load(agreed)
+    table, y = _read_table(rows, target, None, None, _read_mapping(mapping))
+    require(y is not None, "give the column that has the labels", "--target")
+    counts = BinCounts.of(binner, table, y)
+    made = counts.release(min_cell=min_cell, site=site, period=period, ledger=ledger)
+    made.save(output)
+    return describe_release(made, output)
+
+
+def describe_release(made: Any, output: str | None = None) -> Reply:
+    """Return a reply that describes a sketch or a release, and the file it was written to."""
+    parts = [
+        {"site": part.site, "period": part.period, "id": part.id, "control": dict(part.control)}
+        for part in made.parts
+    ]
+    values: dict[str, Any] = {"kind": type(made).__name__, "parts": parts}
+    lines = [_described(made)]
+    lines += [f"  {part['site']} {part['period']} ({part['id']})" for part in parts]
+    if output is not None:
+        values |= {"output": output, "bytes": Path(output).stat().st_size}
+        lines.append(f"wrote {output} ({values['bytes']:,} bytes)")
+    return Reply("\n".join(lines), values)
+
+
+def _described(made: Any) -> str:
+    return repr(made).removeprefix(f"<{type(made).__name__}: ").removesuffix(">")
+
+
+def _read_table(
+    rows: list[str],
+    target: str | None,
+    features: list[str] | None,
+    drop: list[str] | None,
+    names: dict[str, Any],
+) -> tuple[Table, Any]:
+    """Return the columns of files under agreed names, and the labels if there are any."""
+    from directrix.cli.rows import RowFiles, read_rows
+    from directrix.tables import Column, Table
+
+    labelled = target is not None
+    files = RowFiles.of(rows, target, features, drop, labelled=labelled)
+    read = read_rows(files, raw=True)
+    table = Table.of(read.X)
+    kinds = names["kinds"]
+    if kinds:
+        columns = [Column(c.name, kinds.get(c.name, c.kind)) for c in table.columns]
+        table = Table.of(read.X, columns)
+    return table.renamed(names["columns"], names["levels"]), read.y if labelled else None
+
+
+def _read_mapping(path: str | None) -> dict[str, Any]:
+    """Return names of columns and levels, and kinds, from a JSON file."""
+    if path is None:
+        return {name: {} for name in _MAPPED}
+    if not Path(path).is_file():
+        msg = f"no file at {path!r}: give a JSON file that maps names"
+        raise UsageError(msg)
+    try:
+        given = json.loads(Path(path).read_text())
+    except ValueError as error:
+        msg = f"{path} is not JSON ({error})"
+        raise UsageError(msg) from None
+    known = isinstance(given, dict) and set(given) <= set(_MAPPED)
+    if not known or not all(isinstance(value, dict) for value in given.values()):
+        msg = f"{path} must be an object with objects {', '.join(_MAPPED)}"
+        raise UsageError(msg)
+    return {name: given.get(name, {}) for name in _MAPPED}
