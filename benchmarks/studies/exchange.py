@@ -46,7 +46,8 @@ from directrix import Binner, ScorecardClassifier
 from directrix._typing import FloatArray
 from directrix.exceptions import TooFewRowsError
 from directrix.metrics import RecallAtFPR
-from directrix.tables import BinCounts
+from directrix.tables import BinCounts, TableSketch
+from directrix.tables.table import Table
 
 BINS, MIN_CELL = 16, 10
 EPSILONS = (1.0, 4.0)
@@ -89,43 +90,63 @@ def plain(train: Rows, test: Rows, _epsilons: Sequence[str]) -> list[Result]:
 
 def sites(train: Rows, test: Rows, _epsilons: Sequence[str]) -> list[Result]:
     """Fit to the sum of the counts of the sites, and compare the card with that of pooled rows."""
-    binner = Binner(max_bins=BINS).fit(train.X)
+    parts = sites_of(train)
+    sketches = [
+        TableSketch.of(site.X, min_cell=1, site=f"site {k}", kinds=kinds_of(train))
+        for k, site in enumerate(parts)
+    ]
+    binner = joined(sketches).binner(max_bins=BINS)
     released = [
         BinCounts.of(binner, site.X, site.y).release(min_cell=1, site=f"site {k}")
-        for k, site in enumerate(sites_of(train))
+        for k, site in enumerate(parts)
     ]
     card = card_of(joined(released))
-    base = card_of(BinCounts.of(binner, train.X, train.y))
-    same = card.card_.intercept == base.card_.intercept and all(
+    pooled_bins = Binner(max_bins=BINS).fit(train.X)
+    base = card_of(BinCounts.of(pooled_bins, train.X, train.y))
+    same = binner.to_json() == pooled_bins.to_json()
+    same = same and card.card_.intercept == base.card_.intercept
+    same = same and all(
         np.array_equal(*points)
         for points in zip(card.card_.columns, base.card_.columns, strict=True)
     )
-    return [Result(card.decision_function(test.X), file_bytes(released), bool(same))]
+    n_bytes = file_bytes(sketches) + file_bytes(released)
+    return [Result(card.decision_function(test.X), n_bytes, bool(same))]
+
+
+def kinds_of(train: Rows) -> dict[str, str]:
+    """Return the kinds of columns, which sites know: a small site may have no value of one."""
+    return {column.name: column.kind for column in Table.of(train.X).columns}
 
 
 def controlled(train: Rows, test: Rows, _epsilons: Sequence[str]) -> list[Result]:
     """Fit to releases of all sites with enough rows."""
-    released, _ = releases_of(train)
+    sketches, released, _ = releases_of(train)
     scores = card_of(joined(released)).decision_function(test.X)
-    return [Result(scores, file_bytes(released), len(released))]
+    return [Result(scores, file_bytes(sketches) + file_bytes(released), len(released))]
 
 
 def releasing(train: Rows, test: Rows, _epsilons: Sequence[str]) -> list[Result]:
     """Fit to the counts, without control, of the sites with enough rows to release."""
-    released, counts = releases_of(train)
+    _, released, counts = releases_of(train)
     return [Result(card_of(joined(counts)).decision_function(test.X), same=len(released))]
 
 
-def releases_of(train: Rows) -> tuple[list[Any], list[BinCounts]]:
-    """Return the releases of sites with enough rows, and the counts of these sites."""
-    binner = Binner(max_bins=BINS).fit(train.X)
-    released, kept = [], []
-    for k, site in enumerate(sites_of(train)):
+def releases_of(train: Rows) -> tuple[list[Any], list[Any], list[BinCounts]]:
+    """Return sketches and releases of the sites with enough rows, and the counts of the latter."""
+    parts, kinds = sites_of(train), kinds_of(train)
+    sketches, released, kept = [], [], []
+    for k, site in enumerate(parts):
+        with suppress(TooFewRowsError):
+            sketches.append(
+                TableSketch.of(site.X, min_cell=MIN_CELL, site=f"site {k}", kinds=kinds)
+            )
+    binner = joined(sketches).binner(max_bins=BINS)
+    for k, site in enumerate(parts):
         counts = BinCounts.of(binner, site.X, site.y)
         with suppress(TooFewRowsError):
             released.append(counts.release(min_cell=MIN_CELL, site=f"site {k}"))
             kept.append(counts)
-    return released, kept
+    return sketches, released, kept
 
 
 def private(
