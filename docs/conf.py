@@ -75,20 +75,37 @@ sphinx_gallery_conf = {
 
 # Addresses of pages and of the picture in previews of links; the deployment knows the site.
 html_baseurl = ogp_site_url = os.environ.get("DOCS_URL", "")
-ogp_image = "_static/tables.png"
-ogp_image_alt = "Recall at 5 % false positives on twelve public tables"
+ogp_image = "_static/editor.png"
+ogp_image_alt = (
+    "A scorecard of loans in the browser: its operating point, its points, and what each edit costs"
+)
 ogp_enable_meta_description = True
 ogp_social_cards = {"enable": False}
 
 html_theme = "pydata_sphinx_theme"
 html_title = "directrix"
 html_static_path = ["_static"]
+html_favicon = "_static/mark.svg"
 html_css_files = ["site.css"]
+html_js_files = ["code.js"]
 html_show_sourcelink = False
 html_copy_source = False
+# The deployment knows the repository, too.
+_repository = os.environ.get("GITHUB_REPOSITORY", "")
+_server = os.environ.get("GITHUB_SERVER_URL", "https://github.com")
 html_theme_options = {
-    "logo": {"text": "directrix"},
-    "navbar_end": ["theme-switcher"],
+    "logo": {
+        "text": "directrix",
+        "image_light": "_static/mark.svg",
+        "image_dark": "_static/mark.svg",
+        "alt_text": "",
+    },
+    "navbar_end": ["version-tag", "theme-switcher", "navbar-icon-links"],
+    "icon_links": [
+        {"name": "Repository", "url": f"{_server}/{_repository}", "icon": "fa-brands fa-github"}
+    ]
+    if _repository
+    else [],
     "header_links_before_dropdown": 6,
     "show_prev_next": False,
     "show_toc_level": 2,

@@ -28,20 +28,24 @@ from benchmarks.arena.results import (
 )
 from benchmarks.arena.tables.protocol import LARGE as LARGE_SETS
 from benchmarks.arena.tables.protocol import LARGE_MEASURED as LARGE_TABLES
+from benchmarks.arena.tables.protocol import LINES, TableArena
 from benchmarks.arena.tables.protocol import MEASURED as MEASURED_TABLES
-from benchmarks.arena.tables.protocol import METRICS as TABLE_METRICS
 from benchmarks.arena.tables.protocol import SETS as TABLE_SETS
 from benchmarks.harness.figure import new_figure
-from benchmarks.harness.markdown import bold_if, header, line
+from benchmarks.harness.markdown import bold_if, header, line, sentence_case
 from benchmarks.harness.record import Record, read_rows
 from benchmarks.rivals.base import Rival
 from benchmarks.rivals.lines import RIVALS, TUNED
 from benchmarks.rivals.tables import EBM, LINE, TABLE_RIVALS
 
-TABLES = TABLE_SETS["tables"]
+#: At hand while the code was written, and new to it: measured once, after it.
+TABLES = (*TABLE_SETS["tables"], *TABLE_SETS["later tables"])
+NEW_TABLES, MEASURED_ONCE = TABLE_SETS["new tables"], "18 November 2026"
 NUMBERS = (*SETS["general"], *SETS["imbalanced"])
 
-DIRECT, CARD, COUNTS, TREES = "direct", "scorecard, rows", "scorecard, counts", "LightGBM, tuned"
+#: The card of the default size, and the one that keeps all lines.
+DIRECT, CARD, FULL = "direct", "scorecard, rows", "scorecard, full"
+COUNTS, TREES = "scorecard, counts", "LightGBM, tuned"
 EVIDENCE, ONE_HOT = "weights of evidence", "direct, one-hot"
 #: That of each arena: on sets of numbers tuned for every metric, on tables over one-hot texts.
 LOGISTIC = "logistic regression"
@@ -50,7 +54,8 @@ SHORT = {
     DIRECT: "DirectClassifier",
     ONE_HOT: "DirectClassifier",
     CARD: "ScorecardClassifier",
-    COUNTS: "the same from counts",
+    FULL: "its full card",
+    COUNTS: "the full card from counts",
     **dict.fromkeys((LOGISTIC, TUNED, LINE), "logistic regression"),
     TREES: "LightGBM",
     EVIDENCE: "optbinning",
@@ -61,7 +66,7 @@ SHORT = {
 class Everything(Arena):
     """Both arenas: on sets of numbers their folds are the same."""
 
-    metrics: ClassVar[Mapping[str, Any]] = {**METRICS, **TABLE_METRICS}
+    metrics: ClassVar[Mapping[str, Any]] = {**METRICS, **TableArena.metrics}
     competitors: ClassVar[Mapping[str, Rival]] = {**RIVALS, **TABLE_RIVALS}
     records: ClassVar[tuple[Record, ...]] = (MEASURED, MEASURED_TABLES)
 
@@ -75,7 +80,7 @@ class Everything(Arena):
         logistic = {
             (name, LOGISTIC, metric): folds
             for (name, rival, metric), folds in values.items()
-            if rival == (LINE if name in TABLES else TUNED)
+            if rival == (LINE if name in (*TABLES, *NEW_TABLES) else TUNED)
         }
         return values | logistic
 
@@ -126,11 +131,11 @@ class PooledTest(NamedTuple):
     rival: str
 
 
-ALL = (*NUMBERS, *TABLES)
+ALL = (*NUMBERS, *TABLES, *NEW_TABLES)
 LINE_TESTS = tuple(PooledTest(NUMBERS, metric, DIRECT, TUNED) for metric in LINE_METRICS)
 CARD_TESTS = tuple(
     PooledTest(ALL, metric, ours, rival)
-    for ours, metrics in ((CARD, CARD_METRICS), (COUNTS, EXPECTED))
+    for ours, metrics in ((CARD, CARD_METRICS), (FULL, CARD_METRICS), (COUNTS, EXPECTED))
     for metric in metrics
     for rival in (LOGISTIC, EVIDENCE, EBM, TREES)
 )
@@ -149,7 +154,8 @@ class Group(NamedTuple):
 
 def groups(arena: Everything) -> list[Group]:
     """Return groups of sets by size and share of positives; tables with text are one."""
-    on_numbers = (TUNED, DIRECT, CARD, TREES)
+    on_numbers = (TUNED, DIRECT, CARD, FULL, TREES)
+    on_tables = (LINE, ONE_HOT, CARD, FULL, TREES)
     found = []
     for size, small in (("under 1,000 rows", True), ("1,000 rows and more", False)):
         for share, rare in (("under 10 % positives", True), ("10 % and more", False)):
@@ -161,13 +167,15 @@ def groups(arena: Everything) -> list[Group]:
                 and (arena.prevalence[name] < 0.1) == rare
             )
             found.append(Group(f"numbers, {size}, {share}", names, on_numbers))
-    found.append(Group("text and missing values", TABLES, (LINE, ONE_HOT, CARD, TREES)))
+    found.append(Group("tables, at hand during development", TABLES, on_tables))
+    found.append(Group("tables, new to it", NEW_TABLES, on_tables))
     return found
 
 
 def text(arena: Everything) -> str:
     """Return the page."""
     lines = ["# Evidence", "", *_how(arena), "", "## In short", "", *in_short(arena)]
+    lines += ["", "## Cards on tables, with the lines they print", "", *cards_on_tables(arena)]
     lines += ["", "## What to expect for a table like yours", "", *expectations(arena)]
     lines += ["", "## Over all sets together", "", *pooled_tests(arena)]
     lines += ["", "## Where we lose, and to whom", "", *losses(arena)]
@@ -180,7 +188,7 @@ def _how(arena: Everything) -> list[str]:
     commits = ", ".join(f"`{commit}`" for commit in arena.commits)
     by_kind = {kind: len(arena.measured(names, "AUC", [TUNED])) for kind, names in SETS.items()}
     kinds = ", ".join(f"{count} {kind}" for kind, count in by_kind.items())
-    n_tables = len(arena.measured(TABLES, "AUC", [LINE]))
+    n_tables, n_new = (len(arena.measured(n, "AUC", [LINE])) for n in (TABLES, NEW_TABLES))
     hours = sum(score.cpu_seconds for score in arena.scores) / 3600
     folds = " and ".join(
         f"{_REPEATS[repeats]} of five folds of {kind}"
@@ -188,10 +196,11 @@ def _how(arena: Everything) -> list[str]:
     )
     about = (
         f"{sum(by_kind.values())} sets of numbers ({kinds}) and {n_tables} tables with text and "
-        f"missing values, at most 10,000 rows of each; {folds}, the same for all; all that is "
-        "chosen, is chosen in folds of the training rows. Competitors, and all comparisons but one "
-        f"that is named below, were fixed before the run. Measured on commit {commits}, in "
-        f"{hours:.2g} hours of CPU time; this page is made from [its records]"
+        f"missing values that were at hand during development, and {n_new} tables new to it, which "
+        f"were run once, on {MEASURED_ONCE}; at most 10,000 rows of each; {folds}, the same for "
+        "all; all that is chosen, is chosen in folds of the training rows. Competitors, and all "
+        "comparisons but one that is named below, were fixed before the run. Measured on commit "
+        f"{commits}, in {hours:.2g} hours of CPU time; this page is made from [its records]"
         "(../benchmarks/README.md) by `python -m benchmarks.arena.pages`."
     )
     missing = not_run(arena)
@@ -242,7 +251,49 @@ def in_short(arena: Everything) -> list[str]:
     )
     lines = corrected_gains(arena, LINE_TESTS)
     better = [test.metric for test, (gain, p) in lines.items() if p < LEVEL and gain.median > 0]
-    cards = {t: found for t, found in corrected_gains(arena, CARD_TESTS).items() if t.ours == CARD}
+    return [
+        *(_trees_ahead(arena, *group) for group in _TABLE_GROUPS.items()),
+        (
+            f"- **A line** (`{SHORT[DIRECT]}`) against tuned logistic regression on sets of "
+            f"numbers: significantly better on {min(wins)} to {max(wins)} of {len(NUMBERS)} sets, "
+            f"depending on the metric, and worse on {min(losses)} to {max(losses)}. Over all sets "
+            f"together it is significantly better in {', '.join(better) or 'no metric'}."
+        ),
+        (
+            f"- **A card** (`{SHORT[CARD]}` as it is by default), and the number of metrics in "
+            "which it is significantly better or worse over all sets that were measured: "
+            f"{_pooled(arena, CARD)}."
+        ),
+        f"- **{sentence_case(SHORT[FULL])}** (`max_lines=None`): {_pooled(arena, FULL)}.",
+    ]
+
+
+_TABLE_GROUPS = {"new to it": NEW_TABLES, "at hand during development": TABLES}
+
+
+def _trees_ahead(arena: Everything, about: str, names: Sequence[str]) -> str:
+    """Return on how many tables boosting is ahead of a card, and how many lines that has."""
+    said = []
+    for metric in ("AUC", "recall at FPR 5 %"):
+        to_trees = np.subtract(*arena.means(names, metric, [CARD, TREES]).T)
+        full = np.subtract(*arena.means(names, metric, [FULL, TREES]).T)
+        if not len(to_trees):
+            return f"- **Tables {about}**: not measured yet."
+        said.append(
+            f"in {metric} on {np.count_nonzero(to_trees < 0)} of {len(to_trees)} (the card's gain "
+            f"is {to_trees.mean():+.3f} in the mean, the full card's {full.mean():+.3f})"
+        )
+    lines = -arena.means(names, LINES, [CARD, FULL])
+    few, many = np.median(lines, axis=0)
+    return (
+        f"- **Tables {about}**: tuned LightGBM is ahead of the card {' and '.join(said)}. The card "
+        f"prints {few:.0f} lines in the median, the full card {many:.0f}."
+    )
+
+
+def _pooled(arena: Everything, ours: str) -> str:
+    """Return against whom one of our cards is better or worse, over all sets together."""
+    cards = {t: found for t, found in corrected_gains(arena, CARD_TESTS).items() if t.ours == ours}
     against = []
     for rival in dict.fromkeys(test.rival for test in cards):
         found = [result for test, result in cards.items() if test.rival == rival]
@@ -251,18 +302,40 @@ def in_short(arena: Everything) -> list[str]:
         )
         who = f"{SHORT[rival]} ({max(gain.sets for gain, _ in found)} sets)"
         against.append(f"against {who} better in {ahead}, worse in {behind} of {len(found)}")
-    return [
+    return "; ".join(against)
+
+
+# ── cards on tables ───────────────────────────────────────────────────────────────────────────────
+
+
+ON_TABLES = (CARD, FULL, LINE, EVIDENCE, EBM, TREES)
+
+
+def cards_on_tables(arena: Everything) -> list[str]:
+    """Return means on each table, those new to the code first, with the lines of both cards."""
+    lines = [
         (
-            f"- **A line** (`{SHORT[DIRECT]}`) against tuned logistic regression on sets of "
-            f"numbers: significantly better on {min(wins)} to {max(wins)} of {len(NUMBERS)} sets, "
-            f"depending on the metric, and worse on {min(losses)} to {max(losses)}. Over all sets "
-            f"together it is significantly better in {', '.join(better) or 'no metric'}."
-        ),
-        (
-            f"- **A card** (`{SHORT[CARD]}`), and the number of metrics in which it is "
-            f"significantly better or worse over all sets together: {'; '.join(against)}."
-        ),
+            "Means over folds; in bold the best. Lines are the median over the metrics that a card "
+            "was trained for, one card each."
+        )
     ]
+    for about, names in _TABLE_GROUPS.items():
+        for metric in ("AUC", "recall at FPR 5 %"):
+            shown = [name for name in names if arena.measured([name], metric, ON_TABLES)]
+            if shown:
+                columns = (*(SHORT[rival] for rival in ON_TABLES), "lines", "lines, full")
+                lines += ["", f"{sentence_case(metric)}, tables {about}:", ""]
+                lines += header("table", *columns)
+                lines += [_on_table(arena, [name], metric, name) for name in shown]
+                lines.append(_on_table(arena, shown, metric, f"mean of {len(shown)}"))
+    return lines
+
+
+def _on_table(arena: Everything, names: Sequence[str], metric: str, title: str) -> str:
+    means = arena.means(names, metric, ON_TABLES).mean(axis=0)
+    cells = (bold_if(f"{mean:.3f}", mean == means.max()) for mean in means)
+    printed = -arena.means(names, LINES, [CARD, FULL]).mean(axis=0)
+    return line(title, *cells, *(f"{number:.0f}" for number in printed))
 
 
 # ── what to expect ────────────────────────────────────────────────────────────────────────────────
@@ -270,11 +343,11 @@ def in_short(arena: Everything) -> list[str]:
 
 def expectations(arena: Everything) -> list[str]:
     """Return what each of four competitors has over logistic regression, by group of sets."""
-    first, *others = (SHORT[rival] for rival in (TUNED, DIRECT, CARD, TREES))
+    first, *others = (SHORT[rival] for rival in (TUNED, DIRECT, CARD, FULL, TREES))
     about = (
         "Mean of tuned logistic regression, and the gain of others over it: the median over the "
         "sets, and in brackets the mean (above zero is better, whatever the metric). In bold the "
-        "largest median; logistic regression has zero."
+        "largest median; logistic regression has zero. What was not measured is empty."
     )
     lines = [
         about,
@@ -283,7 +356,13 @@ def expectations(arena: Everything) -> list[str]:
     ]
     for group in groups(arena):
         for metric in EXPECTED:
-            means = arena.means(group.names, metric, group.rivals)
+            measured = [arena.measured(group.names, metric, [r]) for r in group.rivals]
+            rivals = [
+                rival
+                for rival, sets in zip(group.rivals, measured, strict=True)
+                if len(sets) == len(measured[0])
+            ]
+            means = arena.means(group.names, metric, rivals)
             if not len(means):
                 continue
             gains = means - means[:, :1]
@@ -293,10 +372,14 @@ def expectations(arena: Everything) -> list[str]:
                 f"{median:+.3f} ({mean:+.3f})"
                 for median, mean in zip(medians[1:], gains[:, 1:].mean(axis=0), strict=True)
             ]
-            largest = medians.max()
-            cells = [bold_if(cell, m == largest) for cell, m in zip(shown, medians, strict=True)]
+            cells = [
+                bold_if(cell, m == medians.max()) for cell, m in zip(shown, medians, strict=True)
+            ]
             firsts = (means.round(9) == means.round(9).max(axis=1, keepdims=True)).sum(axis=0)
-            wins = " / ".join(map(str, firsts.tolist()))
+            by_rival = dict(zip(rivals, zip(cells, firsts.tolist(), strict=True), strict=True))
+            found = [by_rival.get(rival, ("", "-")) for rival in group.rivals]
+            wins = " / ".join(str(first) for _, first in found)
+            cells = [cell for cell, _ in found]
             lines.append(line(group.about, str(len(means)), metric, *cells, wins))
     return lines
 
@@ -335,11 +418,11 @@ def pooled_tests(arena: Everything) -> list[str]:
         lines.append(line(test.metric, *cells))
     lines += ["", _never_worse(arena), ""]
     about_cards = (
-        f"{SHORT[CARD]}, on all sets. Logistic regression is tuned for each metric on sets of "
-        "numbers, as above, and on tables, over one-hot texts, for AUC; so are LightGBM and "
-        "optbinning everywhere. EBM has its defaults, with four bags. One comparison was changed "
-        "after the run: on sets of numbers cards had met a logistic regression tuned for AUC, "
-        "which is weaker in cost and log-loss."
+        "Cards, on all sets that were measured. Logistic regression is tuned for each metric on "
+        "sets of numbers, as above, and on tables, over one-hot texts, for AUC; so are LightGBM "
+        "and optbinning everywhere. EBM has its defaults, with four bags. One comparison was "
+        "changed after the run: on sets of numbers cards had met a logistic regression tuned for "
+        "AUC, which is weaker in cost and log-loss."
     )
     lines += [about_cards, "", *_card_tests(arena), ""]
     lines += [
@@ -353,13 +436,13 @@ def pooled_tests(arena: Everything) -> list[str]:
 def _card_tests(arena: Everything) -> list[str]:
     found = corrected_gains(arena, CARD_TESTS)
     rivals = list(dict.fromkeys(test.rival for test in CARD_TESTS))
-    lines = header("trained on", "metric", *(f"over {SHORT[rival]}" for rival in rivals))
+    lines = header("card", "metric", *(f"over {SHORT[rival]}" for rival in rivals))
     for ours, metric in dict.fromkeys((test.ours, test.metric) for test in CARD_TESTS):
         cells = []
         for rival in rivals:
             gain, p = found.get(PooledTest(ALL, metric, ours, rival), (None, 1.0))
             cells.append("" if gain is None else f"{_span(gain)}, p {_p(p)}, {gain.sets} sets")
-        lines.append(line("rows" if ours == CARD else "counts", metric, *cells))
+        lines.append(line(SHORT[ours], metric, *cells))
     return lines
 
 
@@ -392,7 +475,7 @@ def losses(arena: Everything) -> list[str]:
     """Return on how many sets ours lose significantly, by competitor and metric."""
     compared = (
         (DIRECT, NUMBERS, LINE_METRICS, (*USUAL, TREES)),
-        (CARD, ALL, CARD_METRICS, (LOGISTIC, EVIDENCE, EBM, TREES)),
+        *((ours, ALL, CARD_METRICS, (LOGISTIC, EVIDENCE, EBM, TREES)) for ours in (CARD, FULL)),
     )
     about = (
         "Sets that are lost significantly, of those that both have; behind them those that are won."
@@ -418,9 +501,15 @@ def losses(arena: Everything) -> list[str]:
 RANKED = {
     "sets of numbers": (
         NUMBERS,
-        (DIRECT, CARD, COUNTS, TUNED, "linear SVC, tuned", "LDA, shrunk", EVIDENCE, TREES, EBM),
+        (
+            *(DIRECT, CARD, FULL, COUNTS, TUNED, "linear SVC, tuned", "LDA, shrunk"),
+            *(EVIDENCE, TREES, EBM),
+        ),
     ),
-    "tables": (TABLES, (ONE_HOT, CARD, COUNTS, LINE, EVIDENCE, TREES, EBM, "CatBoost")),
+    "tables": (
+        (*TABLES, *NEW_TABLES),
+        (ONE_HOT, CARD, FULL, COUNTS, LINE, EVIDENCE, TREES, EBM, "CatBoost"),
+    ),
 }
 
 
@@ -490,7 +579,7 @@ def whole_sets(arena: Everything) -> list[str]:
 
     ``arena``: of the records of large sets.
     """
-    columns = ((LINE,), (DIRECT, ONE_HOT), (CARD,), (COUNTS,), (TREES,))
+    columns = ((LINE,), (DIRECT, ONE_HOT), (CARD,), (FULL,), (COUNTS,), (TREES,))
     found = {(score.name, score.rival): score for score in arena.scores}
     lines = []
     for name in LARGE_SETS:

@@ -47,6 +47,12 @@ class LogLoss:
         return log1p(1.0)
 
 
+class PrintedLines:
+    """How many lines a card prints: fewer are easier to read."""
+
+    greater_is_better: ClassVar[bool] = False
+
+
 INNER_FOLDS = 3
 Metrics = Mapping[str, Any]
 Scores = dict[str, FloatArray]
@@ -68,6 +74,11 @@ class Rival(ABC):
 
         Log-loss is of log-odds; a rival without probabilities leaves it out.
         """
+
+    @property
+    def lines(self) -> float:
+        """Lines that a model fitted last prints, the median over metrics; NaN if it prints none."""
+        return float("nan")
 
     @property
     def missing(self) -> str:

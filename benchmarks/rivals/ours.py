@@ -26,6 +26,13 @@ class Ours(Rival):
 
     def __init__(self, classifier: Any, **options: Any) -> None:
         self.classifier, self.options = classifier, options
+        self.fitted: list[Any] = []
+
+    @property
+    def lines(self) -> float:
+        """Lines of the cards fitted last, the median over metrics; NaN if they are no cards."""
+        cards = [model.card_ for model in self.fitted if hasattr(model, "card_")]
+        return float(np.median([card.n_lines for card in cards])) if cards else float("nan")
 
     def scores(self, train: Rows, test: Rows, metrics: Metrics) -> Scores:
         """Fit to each metric; log-loss is that of the probabilities of the classifier for AUC."""
@@ -34,6 +41,7 @@ class Ours(Rival):
             fitted = self.classifier(**self.options).fit_each(list(trained.values()), *train)
         else:
             fitted = [self.classifier(m, **self.options).fit(*train) for m in trained.values()]
+        self.fitted = fitted
         models = dict(zip(trained, fitted, strict=True))
         return {
             name: (

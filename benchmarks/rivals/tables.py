@@ -353,7 +353,8 @@ LINE, BOOSTING, EBM = "logistic, one-hot", "HistGradientBoosting, tuned", "EBM, 
 #: In the order of the tables.
 TABLE_RIVALS: dict[str, Rival] = {
     "scorecard, rows": Ours(ScorecardClassifier),
-    "scorecard, counts": Ours(ScorecardClassifier, learn_from="counts"),
+    "scorecard, full": Ours(ScorecardClassifier, max_lines=None),
+    "scorecard, counts": Ours(ScorecardClassifier, max_lines=None, learn_from="counts"),
     "scorecard, likelihood": LikelihoodCard(),
     "direct, one-hot": OneHotDirect(),
     LINE: PathLogistic(one_hot),

@@ -24,7 +24,7 @@ from benchmarks.rivals.tables import BOOSTING, LINE, TABLE_RIVALS
 from directrix.metrics import RecallAtFPR
 
 METRIC = "recall at FPR 1 %"
-METHODS = (LINE, "scorecard, rows", BOOSTING)
+METHODS = (LINE, "scorecard, full", BOOSTING)
 SETS = (
     *("sonar", "heart", "breast", "diabetes", "fourclass", "oil_spill", "german", "svmguide3"),
     *("vowel", "splice", "segment", "svmguide1", "ada", "satimage", "spambase", "mammography"),

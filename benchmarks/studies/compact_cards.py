@@ -36,7 +36,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
-from benchmarks.harness.data import TABLES, Rows, load_table, table_folder
+from benchmarks.harness.data import LATER, TABLES, Rows, load_table
 from benchmarks.harness.figure import BLUE, GREY, GRID, VERMILION, new_figure
 from benchmarks.harness.markdown import table
 from benchmarks.harness.record import Record, Row, commit, distinct, select
@@ -51,7 +51,6 @@ from directrix.metrics import AUC, RecallAtFPR
 from directrix.metrics.base import Curve
 from directrix.models.operating_point import EffectiveCounts, ranking_variance
 
-NEW_TABLES = ("hmeq", "bank_churn", "fraud_oracle", "compas")
 FOLDS, MOST_ROWS, LIMIT = 3, 5_000, 300
 PARTS = ("methods", "sizes", "coverage")
 RECALL = RecallAtFPR(0.05)
@@ -72,13 +71,7 @@ class Result(NamedTuple):
 @cache
 def rows_of(name: str, most_rows: int) -> Rows:
     """Return a table; of more rows than this a fixed sample."""
-    if name in TABLES:
-        X, y = load_table(name)
-    else:
-        import pandas as pd  # noqa: PLC0415 - as `load_table`
-
-        frame = pd.read_parquet(table_folder().parent / "tables_new" / f"{name}.parquet")
-        X, y = frame.drop(columns="target"), (frame["target"] == 1).to_numpy()
+    X, y = load_table(name)
     if len(y) > most_rows:
         sample = np.sort(np.random.default_rng(0).choice(len(y), most_rows, replace=False))
         X, y = X.iloc[sample].reset_index(drop=True), y[sample]
@@ -240,7 +233,7 @@ def plan(args: argparse.Namespace) -> Iterator[tuple[str, int, int, str]]:
     """Yield table, rows at most, fold and method; all tables of one fold first."""
     if "methods" not in args.parts:
         return
-    names = ("german_credit",) if args.quick else (*TABLES, *NEW_TABLES)
+    names = ("german_credit",) if args.quick else (*TABLES, *LATER)
     methods = args.only or (OURS if args.quick else FITS)
     for fold in range(1 if args.quick else FOLDS):
         for name in names:

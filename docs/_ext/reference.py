@@ -21,6 +21,7 @@ PAGE = Path(__file__).parents[1] / "api" / "index.rst"
 ROOMS = {
     "directrix": ("Main package", "The classifiers and summaries that most users need."),
     "directrix.metrics": ("Metrics", "What a classifier is trained for and evaluated by."),
+    "directrix.datasets": ("Data sets", "Three small real tables, which ship with the package."),
     "directrix.displays": ("Displays", "Figures; they need matplotlib."),
     "directrix.documents": ("Documents", "Pages about a card, to read, print and sign."),
     "directrix.monitoring": ("Monitoring", "Models in use: stores of summaries, checks, repair."),

@@ -49,9 +49,9 @@ _MODULES = {
     "summarize": "engines",
 }
 _ROOMS = (
-    *("checks", "classifiers", "designs", "displays", "documents", "engines", "exceptions"),
-    *("export", "files", "fitting", "frontier", "losses", "metrics", "models", "moments"),
-    *("monitoring", "objectives", "risks", "rows", "solve", "tables"),
+    *("checks", "classifiers", "datasets", "designs", "displays", "documents", "engines"),
+    *("exceptions", "export", "files", "fitting", "frontier", "losses", "metrics", "models"),
+    *("moments", "monitoring", "objectives", "risks", "rows", "solve", "tables"),
 )
 
 if not TYPE_CHECKING:  # or every name would be there to a type checker

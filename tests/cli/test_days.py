@@ -38,7 +38,7 @@ def test_files_give_the_summaries_of_their_rows(tmp_path, labelled):
         frame[k::3].assign(label=y[k::3]).to_parquet(tmp_path / f"{k}.parquet")
     target = "label" if labelled else None
     files = RowFiles.of([str(tmp_path)], target, labelled=False)
-    found = read_day(model, files)
+    found = read_day(model, files).whole
     expected = summarize_day(model, frame, y if labelled else None)
     assert found.scores == expected.scores
     assert found.columns.count == expected.columns.count

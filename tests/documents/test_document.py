@@ -157,3 +157,15 @@ def test_what_is_refused(card, rows):
         to_document(card, X)
     with pytest.raises(ValueError, match="labels that the card does not know"):
         to_document(card, X, np.where(y == "bad", "BAD", y))
+
+
+@pytest.mark.parametrize("template", ["committee", "clinical"])
+def test_rates_by_segment_are_a_section(card, rows, template):
+    X, y = rows
+    segment = np.where(np.arange(len(y)) % 3 > 0, "north <b>", "south")[1::2]
+    html = to_document(card, X[1::2], y[1::2], template=template, segment=segment)
+    assert headings(html)[headings(html).index("Operating point") + 1] == "Rates by segment"
+    assert "north &lt;b&gt;" in html
+    assert "Adverse impact ratio" in html
+    with pytest.raises(ValueError, match="give X and y too"):
+        to_document(card, template=template, segment=segment)

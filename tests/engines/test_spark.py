@@ -18,6 +18,7 @@ from directrix.engines.base import run
 from directrix.engines.column_roles import ColumnRoles, Partition, packed, unpacked
 from directrix.engines.tasks import Summaries
 from directrix.exceptions.columns import NotNumericError
+from directrix.metrics import InEverySegment
 from directrix.rows.sums import tree_sum
 
 pytestmark = [
@@ -273,6 +274,35 @@ def test_a_direct_line_is_fitted_in_two_passes(session):
     assert classifier.report_.chosen == expected.report_.chosen
     np.testing.assert_allclose(classifier.coef_, expected.coef_, rtol=1e-6)
     frame.unpersist()
+
+
+def test_two_hundred_segments_are_counted_in_the_same_passes(session, monkeypatch, figure):
+    rng = np.random.default_rng(8)
+    n, names = 12_000, ["a", "b"]
+    rows = pd.DataFrame({"y": rng.random(n) < 0.3, "customer": np.arange(n)})
+    rows["segment"] = [f"s{k:03}" for k in rng.integers(0, 200, n)]
+    rows["a"], rows["b"] = rng.normal(size=n) + 2.0 * rows["y"], rng.normal(size=n)
+    frame = session.createDataFrame(rows).repartition(4).cache()
+    roles = {"target": "y", "features": names, "fold": HashFolds(2, key="customer")}
+    jobs, one_pass = [], engine.partials
+    monkeypatch.setattr(engine, "partials", lambda *args: jobs.append(1) or one_pass(*args))
+    passes, points = {}, {}
+    for place, source in (("spark", frame), ("memory", rows)):
+        for segment in (None, "segment"):
+            limits = None if segment is None else InEverySegment({"fpr": 0.5})
+            model = DirectClassifier("recall@fpr=0.5", cv=2, limits=limits, guarantee=0.9)
+            jobs.clear()
+            model.fit_source(source, segment=segment, progress=False, **roles)
+            passes[place, segment], points[place] = len(jobs), model.operating_point_
+    frame.unpersist()
+    assert passes["spark", "segment"] == passes["spark", None] == 2
+    one, other = points["spark"], points["memory"]
+    assert one.threshold == pytest.approx(other.threshold, rel=1e-9)
+    assert len(one.segments) == 200
+    for first, second in zip(one.segments, other.segments, strict=True):
+        assert first.name == second.name
+        np.testing.assert_allclose(np.hstack(first[1:]), np.hstack(second[1:]), rtol=1e-12)
+    figure("200 segments on Spark: two passes, as without them; equal to memory in all rates")
 
 
 # ── partitions ────────────────────────────────────────────────────────────────────────────────────

@@ -1,7 +1,11 @@
 """Laws of rates and limits by segment, for every classifier that has them."""
 
+from dataclasses import replace
+from functools import cache, partial
+
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import sklearn
 from few_cases import examples
@@ -10,6 +14,8 @@ from sklearn.model_selection import cross_validate
 
 from directrix import DirectClassifier, OperatingPointClassifier, ScorecardClassifier
 from directrix.classifiers import evaluate, threshold_for
+from directrix.engines import HashFolds
+from directrix.engines.tables import as_table
 from directrix.exceptions import OutOfReachError
 from directrix.export import load, save
 from directrix.metrics import InEverySegment, RecallAtFPR
@@ -189,12 +195,6 @@ def test_what_cannot_be_is_refused(segment, limits, words):
         threshold_for(y, X, limits=limits, guarantee=0.95, segment=given)
 
 
-def test_a_source_says_that_it_has_no_limits_in_segments():
-    model = DirectClassifier(RecallAtFPR(0.1), limits=LIMITS, guarantee=0.95)
-    with pytest.raises(ValueError, match="segment"):
-        model.fit_source(pd.DataFrame({"x": [0.0, 1.0], "y": [0, 1]}), target="y")
-
-
 def test_small_segments_give_half_and_the_others_the_same():
     sizes = np.array([1000, 400, 30, 8, 0])
     taken = level_shares(sizes, sizes.sum() // 3)
@@ -202,3 +202,155 @@ def test_small_segments_give_half_and_the_others_the_same():
     assert taken[2:].tolist() == [15, 4, 0]
     assert taken[1] == 200
     assert taken.sum() > sizes.sum() // 3 - 2
+
+
+# ── rows that live elsewhere ──────────────────────────────────────────────────────────────────────
+
+FOLDS = HashFolds(3, key="id")
+
+
+class Parts:
+    """A source in parts that knows how often it was read."""
+
+    def __init__(self, tables):
+        self.tables, self.times = tables, 0
+
+    def __iter__(self):
+        self.times += 1
+        yield from self.tables
+
+
+def table(n=3000, n_segments=3):
+    X, y, _ = drawn(n)
+    rng = np.random.default_rng(2)
+    number = rng.integers(0, n_segments, n)
+    columns = {"x": X[:, 0] + 0.3 * number / n_segments, "z": rng.normal(size=n)}
+    return pd.DataFrame(columns | {"y": y, "c": [f"c{k:03}" for k in number], "id": np.arange(n)})
+
+
+def arrow(rows):
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    return pa.Table.from_pandas(rows)
+
+
+def dask(rows):
+    dd = pytest.importorskip("dask.dataframe", reason="dask is not installed")
+    return dd.from_pandas(rows, npartitions=3)
+
+
+SOURCES = {
+    "frame": lambda rows: rows,
+    "parts in another order": lambda rows: [rows[700:], rows[:700]],
+    "another order": lambda rows: rows[::-1].reset_index(drop=True),
+    "arrow": arrow,
+    "lazy frame": lambda rows: pl.from_dict({name: rows[name].to_list() for name in rows}).lazy(),
+    "dask": dask,
+}
+
+
+def from_source(kind, source, segment="c", limits=None, **roles):
+    options = {} if limits is None else {"limits": limits, "guarantee": 0.9}
+    model = CLASSIFIERS[kind](RecallAtFPR(0.1), cv=3, **options)
+    roles = {"target": "y", "features": ["x", "z"], "fold": FOLDS, "progress": False} | roles
+    return model.fit_source(source, segment=segment, **roles)
+
+
+@cache
+def of_frame(kind, *, limited):
+    return from_source(kind, table(), limits=LIMITS if limited else None).operating_point_
+
+
+@pytest.fixture(params=["lines", "cards"])
+def in_passes(request):
+    return request.param
+
+
+@pytest.mark.parametrize("source", sorted(SOURCES))
+@pytest.mark.parametrize("limits", [None, LIMITS], ids=["rates", "limits"])
+def test_wherever_the_rows_are_their_segments_are_the_same(in_passes, source, limits):
+    one = of_frame(in_passes, limited=limits is not None)
+    other = from_source(in_passes, SOURCES[source](table()), limits=limits).operating_point_
+    assert one.threshold == pytest.approx(other.threshold, rel=1e-9)
+    for first, second in zip(one.segments, other.segments, strict=True):
+        assert first.name == second.name
+        np.testing.assert_allclose(np.hstack(first[1:]), np.hstack(second[1:]), rtol=1e-12)
+
+
+def test_segments_in_passes_are_those_of_the_rows_that_were_set_apart(in_passes):
+    rows = table()
+    model = from_source(in_passes, rows, limits=LIMITS)
+    fold = replace(FOLDS, n_folds=4).of(as_table(rows), None)
+    apart = rows[fold == 3]
+    scores = model.decision_function(apart[["x", "z"]])
+    rates = evaluate(apart["y"], scores, threshold=0.0, segment=apart["c"]).rates
+    for found, expected in zip(model.operating_point_.segments, rates, strict=True):
+        assert found.name == expected.name
+        np.testing.assert_allclose(np.hstack(found[1:]), np.hstack(expected[1:]), rtol=1e-12)
+    assert max(each.fpr.value for each in rates) < 0.1
+    assert "fpr <= 0.1 in every segment" in model.operating_point_.guarantee
+
+
+def test_segments_change_no_model_and_no_weight_is_lost(in_passes):
+    rows = table().assign(w=np.random.default_rng(4).choice([0.5, 1.0, 2.0], 3000))
+    model = from_source(in_passes, rows, weight="w")
+    without = from_source(in_passes, rows, None, weight="w")
+    X = rows[["x", "z"]]
+    np.testing.assert_array_equal(model.decision_function(X), without.decision_function(X))
+    assert without.operating_point_.segments is None
+    rates, weight = model.operating_point_.segments, rows.groupby("c")["w"]
+    assert [each.rows for each in rates] == weight.sum().tolist()
+    effective = weight.sum() ** 2 / (rows["w"] ** 2).groupby(rows["c"]).sum()
+    np.testing.assert_allclose([each.alerts.rows for each in rates], effective, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["lines", "compact cards"])
+def test_two_hundred_segments_need_no_more_passes(kind, figure):
+    rows = table(20_000, n_segments=200)
+    made = DirectClassifier
+    if kind == "compact cards":
+        made = partial(ScorecardClassifier, max_crosses=0, max_lines=4)
+    passes = {}
+    for segment in (None, "c"):
+        kept = {} if segment is None else {"limits": InEverySegment({"fpr": 0.5})}
+        model = made(RecallAtFPR(0.5), cv=3, guarantee=0.9, **kept)
+        source = Parts([rows[:7000], rows[7000:]])
+        roles = {"target": "y", "features": ["x", "z"], "fold": FOLDS, "segment": segment}
+        model.fit_source(source, progress=False, **roles)
+        passes[segment] = source.times
+    assert passes["c"] == passes[None]
+    rates = model.operating_point_.segments
+    assert len(rates) == 200
+    assert max(each.fpr.value for each in rates) < 0.5
+    figure(f"{kind}, 200 segments: {passes['c']} passes, without segments {passes[None]}")
+
+
+def test_a_source_names_small_segments_and_pools_them(in_passes):
+    rows = table()
+    rows.loc[rows["id"] % 200 == 0, "c"] = "mt"
+    with pytest.raises(OutOfReachError, match="22 negatives of segment 'mt' among the rows"):
+        from_source(in_passes, rows, limits=LIMITS)
+    pooled = InEverySegment(LIMITS.limits, pool={"mt": "c000"})
+    rates = from_source(in_passes, rows, limits=pooled).operating_point_.segments
+    assert [each.name for each in rates] == ["c000", "c001", "c002"]
+
+
+@pytest.mark.parametrize(
+    ("segment", "words"),
+    [
+        (None, "needs the segment of each row: name its column with segment="),
+        ("country", "country"),
+        ("gaps", "segment is missing in 30 rows"),
+    ],
+)
+def test_a_source_says_what_is_wrong_with_its_segments(segment, words):
+    rows = table()
+    rows["gaps"] = rows["c"].where(rows["id"] % 100 > 0, None)
+    with pytest.raises((ValueError, KeyError), match=words):
+        from_source("lines", rows, segment, limits=LIMITS)
+
+
+def test_segments_of_rows_in_memory_may_be_an_array():
+    rows = table()
+    named = from_source("lines", rows).operating_point_
+    given = from_source("lines", rows.drop(columns="c"), rows["c"].to_numpy()).operating_point_
+    assert str(given.segments) == str(named.segments)

@@ -81,4 +81,4 @@ def test_tables_for_print_notebooks_and_frames():
     frame = rates.to_frame()
     assert frame["segment"].tolist() == ["a", "b"]
     assert frame["fpr_high"].tolist() == [each.fpr.high for each in rates]
-    assert Share.of(np.array([]), np.array([])).rows == 0
+    assert Share.of(0.0, 0.0, 0.0).rows == 0

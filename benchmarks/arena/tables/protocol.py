@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import import_module
+from math import isnan
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,10 +16,10 @@ from benchmarks.arena.protocol import FOLDS, GENERAL, MOST_ROWS, REPEATS, Task, 
 from benchmarks.arena.protocol import LARGE as LARGE_NUMBERS
 from benchmarks.arena.protocol import SETS as NUMBERS
 from benchmarks.arena.results import Arena, Score, record_of
-from benchmarks.harness.data import TABLES, Rows, load_table
+from benchmarks.harness.data import LATER, TABLES, UNSEEN, Rows, load_table
 from benchmarks.harness.record import Record, commit
 from benchmarks.harness.runner import timed
-from benchmarks.rivals.base import LogLoss, Rival, Scores
+from benchmarks.rivals.base import LogLoss, PrintedLines, Rival, Scores
 from benchmarks.rivals.tables import LINE, TABLE_RIVALS
 from directrix.metrics import AUC, AveragePrecision, Cost, PrecisionAtK, RecallAtFPR
 
@@ -31,9 +32,13 @@ METRICS: dict[str, Any] = {
     "cost 1:20": Cost(fp=1, fn=20),
     "log-loss": LogLoss(),
 }
+#: Beside the metrics: what a reader of the model has to read.
+LINES = "lines"
 #: By kind. Sets of numbers show how much of the gap between a line and boosting is closed.
 SETS: dict[str, tuple[str, ...]] = {
     "tables": tuple(TABLES),
+    "later tables": LATER,
+    "new tables": UNSEEN,
     "numbers": GENERAL,
     "imbalanced": NUMBERS["imbalanced"],
 }
@@ -49,7 +54,7 @@ def frame_of(name: str, *, whole: bool = False) -> Rows:
 
     Of more than 10,000 rows it is a fixed sample, unless all are asked for.
     """
-    if name not in TABLES:
+    if name not in (*TABLES, *LATER, *UNSEEN):
         import pandas as pd  # noqa: PLC0415 - not needed by reports
 
         X, y = rows_of(name, whole=whole)
@@ -58,7 +63,14 @@ def frame_of(name: str, *, whole: bool = False) -> Rows:
     if len(y) > MOST_ROWS and not whole:
         sample = np.sort(np.random.default_rng(0).choice(len(y), MOST_ROWS, replace=False))
         X, y = X.iloc[sample].reset_index(drop=True), y[sample]
-    return Rows(X, y)
+    # Some competitors know no dates, so that all get the day as a number.
+    dates = X.select_dtypes("datetime").columns
+    return Rows(X.assign(**{name: _days(X[name]) for name in dates}), y)
+
+
+def _days(dates: Any) -> Any:
+    """Return a column of dates as days since 1970, missing ones as NaN."""
+    return (dates - np.datetime64("1970-01-01")) / np.timedelta64(1, "D")
 
 
 def split(task: Task) -> tuple[Rows, Rows]:
@@ -95,6 +107,8 @@ def measured(task: Task, rival: str) -> Score:
     train, test = split(task)
     (scores, spent), (_, unit) = _fitted(task, rival), _fitted(task, LINE)
     values = {name: METRICS[name].score(test.y, scores[name]) for name in scores}
+    if not isnan(lines := TABLE_RIVALS[rival].lines):
+        values[LINES] = lines
     about = (task.name, len(train.y) + len(test.y), train.X.shape[1], task.repeat, task.fold)
     return Score(*about, rival, spent, spent / unit, commit(), values)
 
@@ -109,14 +123,14 @@ def _fitted(task: Task, rival: str) -> tuple[Scores, float]:
     return timed(competitor.scores, train, test, METRICS)
 
 
-MEASURED = record_of(Path(__file__).with_name("measured.csv"), METRICS)
-LARGE_MEASURED = record_of(Path(__file__).with_name("large.csv"), METRICS)
+MEASURED = record_of(Path(__file__).with_name("measured.csv"), (*METRICS, LINES))
+LARGE_MEASURED = record_of(Path(__file__).with_name("large.csv"), (*METRICS, LINES))
 
 
 class TableArena(Arena):
     """The values of a record of the arena of tables."""
 
-    metrics: ClassVar[Mapping[str, Any]] = METRICS
+    metrics: ClassVar[Mapping[str, Any]] = {**METRICS, LINES: PrintedLines()}
     competitors: ClassVar[Mapping[str, Rival]] = TABLE_RIVALS
     records: ClassVar[tuple[Record, ...]] = (MEASURED,)
 

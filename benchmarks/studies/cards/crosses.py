@@ -28,7 +28,7 @@ from scipy.special import expit
 from sklearn.cluster import AgglomerativeClustering
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
-from benchmarks.harness.data import TABLES, Rows, load_table, table_folder
+from benchmarks.harness.data import Rows, load_table
 from benchmarks.harness.markdown import table
 from benchmarks.harness.record import Record, Row, distinct, mean_of, numbers, select
 from benchmarks.harness.runner import Part, Study, timed
@@ -54,11 +54,7 @@ _NEAR = 0.5
 @cache
 def rows_of(name: str) -> Rows:
     """Return a table; of more rows than are used a fixed sample."""
-    if name in TABLES:
-        X, y = load_table(name)
-    else:
-        frame = pd.read_parquet(table_folder().parent / "tables_new" / f"{name}.parquet")
-        X, y = frame.drop(columns="target"), (frame["target"] == 1).to_numpy()
+    X, y = load_table(name)
     if len(y) > MOST_ROWS:
         sample = np.sort(np.random.default_rng(0).choice(len(y), MOST_ROWS, replace=False))
         X, y = X.iloc[sample].reset_index(drop=True), y[sample]

@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.harness.data import TABLES, Rows, load, load_table, table_folder
+from benchmarks.harness.data import LATER, TABLES, Rows, load, load_table
 from benchmarks.harness.markdown import signed_error, table
 from benchmarks.harness.record import Record, Row, distinct, grouped_by
 from benchmarks.harness.runner import Part, Study, timed
@@ -38,8 +38,6 @@ from directrix._typing import AnyArray, FloatArray
 from directrix.metrics import AUC, Cost, FBeta, PrecisionAtK, RecallAtFPR
 from directrix.metrics.base import Metric
 
-#: Tables in a folder of their own, whose label is the column "target".
-NEW_TABLES = ("hmeq", "bank_churn", "fraud_oracle", "compas")
 #: Sets of numbers on which lines trained for the recall gain most.
 BENT = ("magic04", "ijcnn1", "mammography", "spambase")
 RECALL = "recall at FPR 1 %"
@@ -51,7 +49,7 @@ METRICS: dict[str, Metric] = {
     "F1": FBeta(),
 }
 CARD, LINE = "card", "line"
-SETS = {CARD: (*TABLES, *NEW_TABLES), LINE: BENT}
+SETS = {CARD: (*TABLES, *LATER), LINE: BENT}
 OF_KIND = {CARD: tuple(METRICS), LINE: (RECALL,)}
 REPEATS = {CARD: 2, LINE: 3}
 TRAIN = {CARD: 3_000, LINE: 8_000}
@@ -63,14 +61,7 @@ SIGNIFICANT = 2.0
 
 def rows_of(name: str) -> Rows:
     """Return a table, or a set of numbers."""
-    if name in TABLES:
-        return load_table(name)
-    if name in BENT:
-        return Rows(*load(name))
-    import pandas as pd  # noqa: PLC0415 - reports need none
-
-    frame = pd.read_parquet(table_folder().parent / "tables_new" / f"{name}.parquet")
-    return Rows(frame.drop(columns="target"), frame["target"].to_numpy() == 1)
+    return Rows(*load(name)) if name in BENT else load_table(name)
 
 
 def split(name: str, kind: str, repeat: int) -> tuple[Rows, Rows]:

@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.arena.evidence import TABLES
-from benchmarks.harness.data import load_table
+from benchmarks.harness.data import TABLES, load_table
 from benchmarks.harness.markdown import table
 from benchmarks.harness.record import (
     Record,

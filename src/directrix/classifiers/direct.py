@@ -163,6 +163,7 @@ class DirectClassifier(MetricClassifier):
         features: Sequence[Any] | None = None,
         weight: Any = None,
         fold: Any = None,
+        segment: Any = None,
         refine: int = 0,
         transform: Any = None,
         engine: str = "auto",
@@ -186,6 +187,10 @@ class DirectClassifier(MetricClassifier):
             Sample weights. A row of whole weight k stays in one fold here.
         fold : HashFolds, optional
             How rows are held out; by default each row independently, in as many folds as `cv`.
+        segment : str, int or array, optional
+            Segment of each row, such as a country: ``operating_point_.segments`` has the rates in
+            each, and limits may be kept in all (`InEverySegment`). It is counted in the same
+            passes, and no feature unless `features` names it.
         refine : int
             Number of passes between both, each of which corrects the best two candidates of the
             sample by their gradients over all rows.
@@ -200,7 +205,7 @@ class DirectClassifier(MetricClassifier):
             raise ValueError(msg)
         log = Progress(self)
         roles = {"target": target, "features": features, "weight": weight, "fold": fold}
-        roles |= {"transform": transform}
+        roles |= {"segment": segment, "transform": transform}
         reading = {"engine": engine, "progress": progress}
         fit = self._source_fit(source, roles, reading, refine, ColumnRoles)
         surveyed = fit.passes.survey(NumberSource.most_rows, fit.apart)

@@ -17,9 +17,11 @@ from directrix.frontier import Frontier
 from directrix.frontier.pencil import require_rows_of_both
 from directrix.metrics import AUC, FBeta
 from directrix.metrics.base import Curve, Metric, checked
+from directrix.metrics.segments import Segments
 from directrix.metrics.table import resolve
 from directrix.models.operating_point import EffectiveCounts, OnRows, interval_method
 from directrix.models.report import Estimate, constant_text
+from directrix.models.segment_rates import SegmentRates
 from directrix.models.shares import effective_rows, wilson
 from directrix.moments import Moments, ScoreHistogram
 from directrix.moments.projection import project
@@ -376,7 +378,7 @@ class ScoredRows(NamedTuple):
 
     Scores and probabilities have shape (n,) for two classes, with the probability of the second, or
     (n, k). `moments` is a summary of the same rows. Without probabilities, which only two classes
-    may lack, there is no Brier score.
+    may lack, there is no Brier score. `segment` is the segment of each row, if they have one.
     """
 
     y: AnyArray
@@ -384,6 +386,15 @@ class ScoredRows(NamedTuple):
     probability: Any
     weight: FloatArray | None = None
     moments: Moments | None = None
+    segment: AnyArray | None = None
+
+    def segment_rates(self, label: Any) -> SegmentRates | None:
+        """Return the rates by segment at a threshold of zero; None if rows have no segments."""
+        if self.segment is None:
+            return None
+        weight = np.ones(len(self.y)) if self.weight is None else self.weight
+        segments = Segments.of(self.segment, len(self.y))
+        return SegmentRates.of(self.y == label, self.scores > 0, weight, segments)
 
 
 class Measure(NamedTuple):

@@ -279,10 +279,13 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
         metric = resolve(self.metric)
         self._refuse_parity("fit_source")
         asked = [name for name in self._names_in_fit if name != SEGMENT]
-        asked += [SEGMENT] if isinstance(self.limits, InEverySegment) else []
         if asked:
             column = asked[0]
             msg = f"fit_source has no costs or days of single rows, {column!r}: use fit"
+            raise ValueError(msg)
+        every = self.limits if isinstance(self.limits, InEverySegment) else None
+        if every is not None and roles[SEGMENT] is None:
+            msg = f"{every.label} needs the segment of each row: name its column with segment="
             raise ValueError(msg)
         if self.time_budget is not None:
             msg = "fit_source has no time_budget=: leave it out, or use fit"
@@ -299,7 +302,8 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
             folds = replace(folds, n_folds=folds.n_folds + 1)
         passes = SourcePasses.of(source, plan=plan, **reading, **roles | {"fold": folds})
         guarantee = guarantees[0] if guarantees else None
-        return SourceFit(metric, passes, self.class_weight, guarantee, int(refine))
+        pool = {} if every is None else every.pool
+        return SourceFit(metric, passes, self.class_weight, guarantee, int(refine), pool)
 
     def _set_source_fit(self, fit: Fitted, weight: Any, progress: Progress) -> None:
         """Store a fit in passes over a source with this column of weights."""

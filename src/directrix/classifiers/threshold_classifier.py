@@ -502,6 +502,7 @@ class ReportingClassifier(ThresholdClassifier):
                     expected=expected,
                     caught=self._caught_text,
                     weighted_by=point.weighted_by,
+                    segments=point.segments,
                     alternatives=self._named(report.alternatives, point),
                 )
             )

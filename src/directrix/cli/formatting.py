@@ -43,13 +43,15 @@ def operating_point_json(point: OperatingPoint) -> dict[str, Any]:
         "expected": None if expected is None else expected._asdict(),
         "intervals": None if intervals is None else intervals._asdict(),
         "weighted_by": point.weighted_by or None,
+        "segments": None if point.segments is None else point.segments.to_dict(),
     }
 
 
 def operating_point_table(point: OperatingPoint) -> str:
     """Return the rates at an operating point as a table: what to expect on new rows first."""
     header, *table = point.table()
-    return "\n".join([format_table(header, table), *point.notes])
+    segments = [] if point.segments is None else ["", point.segments_title, str(point.segments)]
+    return "\n".join([format_table(header, table), *point.notes, *segments])
 
 
 def describe_threshold(model: Any, point: OperatingPoint, card: Card | None = None) -> str:

@@ -194,6 +194,17 @@ Drop = Annotated[
     list[str] | None, typer.Option("--drop", help=f"Columns to leave out, {_COLUMNS}.")
 ]
 Weight = Annotated[str | None, typer.Option("--weight", help="Column with sample weights.")]
+Segment = Annotated[
+    str | None,
+    typer.Option("--segment", help="Column with the segment of each row, such as a country."),
+]
+InEverySegment = Annotated[
+    bool,
+    typer.Option(
+        "--in-every-segment",
+        help="Keep the limits in each segment of --segment, not only over all rows.",
+    ),
+]
 Positive = Annotated[
     str | None,
     typer.Option(help="Label of the positive class, against all others. Default: the last label."),

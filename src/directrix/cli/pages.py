@@ -37,7 +37,7 @@ from directrix.metrics.base import Metric
 from directrix.models.report import DirectionEffect, Estimate, Gap, sentence
 
 if TYPE_CHECKING:
-    from directrix.monitoring import DayCheck
+    from directrix.monitoring import DayCheck, SegmentChecks
 
 # ── Record of a fit: the output of ``fit --json``, read back and checked ──────────────────────────
 
@@ -181,12 +181,19 @@ def _number(value: float | None) -> float:
 _SHOWN_COLUMNS = 20
 
 
-def watch_page(model: str, history: Sequence[DayCheck], check: DayCheck) -> str:
+def watch_page(
+    model: str,
+    history: Sequence[DayCheck],
+    check: DayCheck,
+    segments: SegmentChecks | None = None,
+) -> str:
     """Return the page of a day as HTML.
 
-    ``model`` is the path of the model. ``history`` has the earlier days, in order.
+    ``model`` is the path of the model. ``history`` has the earlier days, in order. ``segments`` are
+    the checks of the same day by segment.
     """
-    state = "alarm" if check.alarm else "no alarm"
+    alarm = check.alarm or (segments is not None and segments.alarm)
+    state = "alarm" if alarm else "no alarm"
     lead = (
         f"{Path(model).name}; {check.n_rows:,.0f} rows of {check.day} against "
         f"{check.n_reference:,.0f} reference rows"
@@ -202,6 +209,11 @@ def watch_page(model: str, history: Sequence[DayCheck], check: DayCheck) -> str:
         "reference. A small p-value says that more has changed.",
         note=True,
     )
+    if segments is not None:
+        page.heading("Segments")
+        header, *rows = segments.table()
+        page.table(header, rows)
+        page.bullets([sentence(note) for note in segments.notes])
     if check.promises:
         _promises(page, check)
     if check.columns:
@@ -308,7 +320,7 @@ class _KnownScores:
 def write_sections(page: Page, data: ReportData) -> None:
     """Write all sections of the report, in their order."""
     for section in (
-        *(_data, _operating_point, _roc_curve, _card),
+        *(_data, _operating_point, _segments, _roc_curve, _card),
         *(_calibration, _features, _normality, _candidates),
     ):
         section(page, data)
@@ -370,6 +382,12 @@ def _operating_point(page: Page, data: ReportData) -> None:
     if data.metric.uses_threshold:
         figure = tradeoff_figure(data.scored, data.positive, data.metric, "threshold")
         page.figure(figure, "The metric against the threshold")
+
+
+def _segments(page: Page, data: ReportData) -> None:
+    rates = data.scored.segment_rates(data.labels[1])
+    if rates is not None:
+        page.segments(rates, "these rows")
 
 
 def _roc_curve(page: Page, data: ReportData) -> None:

@@ -37,7 +37,7 @@ from directrix.exceptions.columns import (
     UnusableColumnsError,
 )
 from directrix.moments import Moments
-from directrix.monitoring import DaySummaries, summarize_day
+from directrix.monitoring import DaySummaries, summarize_day, summarize_segments
 from directrix.rows.labels import as_labels
 from directrix.rows.rows import SparseRows, as_rows, not_finite_error
 from directrix.rows.sums import tree_sum
@@ -55,6 +55,7 @@ class RowBlock(NamedTuple):
 
     ``X`` has the features: an array or sparse matrix, or raw columns in the library of the table.
     ``rows`` are the same features with their names, ``table`` has all columns that were read.
+    ``segment`` has the segment of each row.
     """
 
     X: Any
@@ -62,11 +63,12 @@ class RowBlock(NamedTuple):
     weight: FloatArray | None
     rows: Any
     table: Any
+    segment: AnyArray | None = None
 
 
 @dataclass(frozen=True)
 class RowFiles:
-    """Files of rows, and the columns that have the labels, features and weights.
+    """Files of rows, and the columns that have the labels, features, weights and segments.
 
     Without ``features`` all columns without another use are features. ``positive`` is the label of
     the positive class, as text, against all others; ``n_features`` is for LIBSVM files; ``spark``
@@ -81,6 +83,7 @@ class RowFiles:
     libsvm: bool = False
     n_features: int | None = None
     spark: str | None = None
+    segment: str | None = None
 
     @classmethod
     def of(
@@ -96,6 +99,7 @@ class RowFiles:
         spark: str | None = None,
         *,
         labelled: bool = True,
+        segment: str | None = None,
     ) -> RowFiles:
         """Check the options of a command that reads rows."""
         require(files, "give files of rows", "ROWS")
@@ -106,7 +110,7 @@ class RowFiles:
         libsvm = file_format == "libsvm" or all(_is_libsvm(path) for path in paths)
         chosen, dropped = parse_columns(features), parse_columns(drop)
         if libsvm:
-            named = chosen or dropped or weight or spark
+            named = chosen or dropped or weight or spark or segment
             require(not named, "LIBSVM files have no named columns, and Spark does not read them")
         elif labelled:
             require(target, "give the column that has the labels", "--target")
@@ -115,12 +119,12 @@ class RowFiles:
             missing = [name for name in dropped if name not in names]
             if missing:
                 raise ColumnNotFoundError(missing[0], names)
-            excluded = {target, weight, *dropped}
+            excluded = {target, weight, segment, *dropped}
             chosen = without_index([name for name in names if name not in excluded])
         elif dropped:
             chosen = [name for name in chosen or () if name not in dropped]
         columns = None if chosen is None else tuple(chosen)
-        return cls(paths, target, columns, weight, positive, libsvm, n_features, spark)
+        return cls(paths, target, columns, weight, positive, libsvm, n_features, spark, segment)
 
     def of_columns(self, *names: str) -> RowFiles:
         """Return the files with these features only."""
@@ -142,6 +146,8 @@ class RowFiles:
             fold = None if folds is None else HashFolds(folds).of_rows(X, y)
             return [(X, y, None, fold)], {"target": None}
         options: dict[str, Any] = {"target": self.target, "weight": self.weight}
+        if self.segment is not None:
+            options["segment"] = self.segment
         rows: Any = self._spark_frame() if self.spark else list(self.paths)
         options["features"] = self.features
         if self.features is None:
@@ -153,7 +159,8 @@ class RowFiles:
 
     def _features_without_index(self, names: Sequence[str]) -> list[str] | None:
         """Return all features if the index of pandas is among the columns; otherwise None."""
-        features = [name for name in names if name not in {self.target, self.weight}]
+        used = {self.target, self.weight, self.segment}
+        features = [name for name in names if name not in used]
         kept = without_index(features)
         return None if len(kept) == len(features) else kept
 
@@ -256,22 +263,24 @@ class _EachTable:
             None if plan.weight is None else table.values(plan.weight),
             rows,
             table.data,
+            None if plan.segment is None else table.values(plan.segment),
         )
 
 
 class RowsInMemory(NamedTuple):
-    """All rows: features, labels as read, sample weights, and names of the features."""
+    """All rows: features, labels as read, sample weights, names of the features, and segments."""
 
     X: Any
     y: AnyArray
     weight: FloatArray | None
     names: tuple[str, ...] | None
+    segment: AnyArray | None = None
 
 
 def read_rows(files: RowFiles, *, raw: bool = False) -> RowsInMemory:
     """Read all rows into memory: finite numbers, or a raw table with texts and missing values."""
     blocks = files.read(lambda block: block, raw=raw)
-    parts, labels, weights, rows, _ = zip(*blocks, strict=True)
+    parts, labels, weights, rows, _, segments = zip(*blocks, strict=True)
     if raw:
         import pyarrow as pa
 
@@ -283,12 +292,19 @@ def read_rows(files: RowFiles, *, raw: bool = False) -> RowsInMemory:
     else:
         X = (sparse.vstack if sparse.issparse(parts[0]) else np.concatenate)(parts)
         names = rows[-1].names
-    return RowsInMemory(X, np.concatenate(labels), concatenate_weights(weights), names)
+    weight, segment = concatenate_weights(weights), concatenate_segments(segments)
+    return RowsInMemory(X, np.concatenate(labels), weight, names, segment)
 
 
 def concatenate_weights(weights: Sequence[Any]) -> FloatArray | None:
     """Return the weights of all blocks as one array; None if there are none."""
     given = [np.asarray(weight, dtype=np.float64) for weight in weights if weight is not None]
+    return np.concatenate(given) if given else None
+
+
+def concatenate_segments(segments: Sequence[Any]) -> AnyArray | None:
+    """Return the segments of all blocks as one array; None if there are none."""
+    given = [np.asarray(segment, dtype=object) for segment in segments if segment is not None]
     return np.concatenate(given) if given else None
 
 
@@ -401,11 +417,11 @@ def score_rows(model: Any, files: RowFiles, *, with_moments: bool = False) -> Sc
         moments = None
         if with_moments:
             moments = Moments.of(block.rows, y, block.weight, classes=classes, feature_names=None)
-        return y, scores, probability, block.weight, moments
+        return y, scores, probability, block.weight, moments, block.segment
 
     with model_columns(files):
         scored = files.read(score, raw=raw, label="score")
-    labels, scores, probability, weights, moments = zip(*scored, strict=True)
+    labels, scores, probability, weights, moments, segments = zip(*scored, strict=True)
     summary = tree_sum(moments) if with_moments else None
     if summary is not None and len(classes) == 2:
         summary = summary.with_positive(positive_of(model))
@@ -415,6 +431,7 @@ def score_rows(model: Any, files: RowFiles, *, with_moments: bool = False) -> Sc
         np.concatenate(probability),
         concatenate_weights(weights),
         summary,
+        concatenate_segments(segments),
     )
 
 
@@ -486,20 +503,37 @@ def parse_day(text: str | None, option: str = "--day") -> date | None:
         raise typer.BadParameter(msg, param_hint=option) from None
 
 
-def read_day(model: Any, files: RowFiles) -> DaySummaries:
+class DayOfRows(NamedTuple):
+    """Summaries of the rows of a day, and those of each segment; empty without segments."""
+
+    whole: DaySummaries
+    segments: dict[Any, DaySummaries]
+
+    def __add__(self, other: Any) -> DayOfRows:
+        segments = dict(self.segments)
+        for name, each in other.segments.items():
+            segments[name] = segments[name] + each if name in segments else each
+        return DayOfRows(self.whole + other.whole, segments)
+
+
+def read_day(model: Any, files: RowFiles) -> DayOfRows:
     """Return the summaries of the rows of some files, with labels if the files have a target."""
     files, raw = files.for_model(model), takes_raw_rows(model)
     if files.libsvm or not files.features:
         msg = "days are read from files with named columns: give the model's with --features"
         raise UsageError(msg)
 
-    def summarize(block: RowBlock) -> DaySummaries:
+    def summarize(block: RowBlock) -> DayOfRows:
         y = None if block.y is None else labels_for_model(model, files, block.y)
-        return summarize_day(model, block.X, y, block.weight)
+        rows = block.X, y, block.weight
+        segments = {}
+        if block.segment is not None:
+            segments = summarize_segments(model, *rows, segment=block.segment)
+        return DayOfRows(summarize_day(model, *rows), segments)
 
     with model_columns(files):
         parts = files.read(summarize, raw=raw, label="summarize the day", progress=False)
-    total: DaySummaries = parts[0]
+    total: DayOfRows = parts[0]
     for part in parts[1:]:
         total = total + part
     return total

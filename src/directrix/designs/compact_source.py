@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from directrix.metrics.base import Metric
     from directrix.models.card import Scale
     from directrix.moments.score_histogram import ScoreHistogram
+    from directrix.moments.segment_scores import SegmentCounts
     from directrix.tables.bins import Bins
 
     #: From the cards of all rows (None) and without each fold, and sizes, to cards of each size.
@@ -139,7 +140,8 @@ class SourceSizes:
                 full_lines,
                 Gap.of_folds(-float(behind[number].mean()), -behind[number]),
             )
-            made.append(self._fitted(card, by_fold[-1], choice, full, size_of))
+            segments = counted.in_segments(number)
+            made.append(self._fitted(card, (by_fold[-1], segments), choice, full, size_of))
         if index < 0:
             return full._replace(sizes=tuple(made))
         return made[index]._replace(sizes=(*made[:index], *made[index + 1 :], full))
@@ -195,18 +197,21 @@ class SourceSizes:
     def _fitted(
         self,
         card: Card,
-        apart: ScoreHistogram,
+        scores: tuple[ScoreHistogram, list[SegmentCounts] | None],
         best: HistogramChoice,
         full: Fitted,
         size: CardSize,
     ) -> Fitted:
-        """Return the fit of a size; ``apart`` are the rows that set a guaranteed threshold."""
+        """Return the fit of a size.
+
+        ``scores`` are those of the rows that set a guaranteed threshold, and those by segment.
+        """
         fit = self.fit
         guarantee: Guarantee | None = fit.guarantee
-        guaranteed = None
+        guaranteed, (apart, segments) = None, scores
         if guarantee is not None:
-            guaranteed = guaranteed_threshold(fit.metric, guarantee, apart, best)
-        fitted = best.finalize(fit.metric, np.array([1.0, 0.0]), None, guaranteed)
+            guaranteed = guaranteed_threshold(fit.metric, guarantee, apart, best, segments)
+        fitted = best.finalize(fit.metric, np.array([1.0, 0.0]), None, guaranteed, segments)
         made, fitted = in_scores(card, fitted)
         if self.scale is not None:
             made, fitted = scaled_without_rows(self.scale, made, fitted)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy.linalg import cholesky, solve_triangular
 
 from directrix.designs.compact import (
     CAUTIOUS_LINES,
@@ -46,8 +47,8 @@ if TYPE_CHECKING:
 
 #: Ridge where counts have no folds to choose one by.
 _CAUTIOUS = 0.1
-#: Ridges among which noisy counts choose. Smaller ones would be chosen where correlations of columns
-#: are lost in noise, and columns that say the same would count several times.
+#: Ridges among which noisy counts choose. Where correlations of columns are lost in noise, smaller
+#: ones would be chosen, and columns that say the same would count several times.
 _RIDGES_OF_NOISE = (3.0, 1.0, 0.3, 0.1, 3e-2)
 #: Number of candidates whose held-out scores are worth counting.
 _COUNTED = 8
@@ -142,13 +143,14 @@ def card_of_counts(
     if has_folds:
         settings, _, risks = CountedLines.of(risk, counts, coding, label)
     else:
-        ridge = whole.likeliest_ridge(_RIDGES_OF_NOISE) if noise else _CAUTIOUS
+        ridge = _CAUTIOUS if whole.noise is None else _likeliest_ridge(whole, whole.noise)
         settings = ridge_settings([ridge])
         risks = np.asarray(risk.profile(*whole.line_scores(whole.lines(settings)), prior)[0])
     best = int(np.argmin(risks))
     line = whole.lines([settings[best]])[0]
     gap, var_pos, var_neg = (float(part[0]) for part in whole.line_scores(line[None]))
-    gap -= whole.optimism(line, *settings[best])
+    if whole.noise is not None:
+        gap -= _noise_in_gap(whole, whole.noise, line, *settings[best])
     _, threshold = risk.profile(np.array([gap]), np.array([var_pos]), np.array([var_neg]), prior)
     # Scores of the negatives have mean zero; where one class is best for all, out of reach of both.
     reach = float(np.clip(threshold[0], -abs(gap) - 1e3, abs(gap) + 1e3))
@@ -158,6 +160,37 @@ def card_of_counts(
     card = Card.of(CardCoding(coding), line)
     held_out_risk = float(risks[best]) if has_folds else float("nan")
     return CountedCard(fitted, card, *settings[best], held_out_risk)
+
+
+def _likeliest_ridge(moments: RidgeMoments, noise: MeanNoise) -> float:
+    r"""Return the ridge under which noisy means are most likely, at the equal trade-off.
+
+    With S and V at the equal angle and m rows, :math:`\mu_+ - \mu_-` is normal with mean zero and
+    covariance :math:`(S^2 / \lambda + V) / (\sqrt2\, m)`.
+    """
+    matrix, noisy = moments.noisy(moments.equal_angle)
+    values = []
+    for ridge in _RIDGES_OF_NOISE:
+        factor = cholesky(matrix @ matrix / ridge + noisy, lower=True)
+        residual = solve_triangular(factor, moments.delta, lower=True)
+        size = np.sqrt(2.0) * noise.rows * float(residual @ residual)
+        values.append(size / 2.0 + float(np.log(factor.diagonal()).sum()))
+    return _RIDGES_OF_NOISE[int(np.argmin(values))]
+
+
+def _noise_in_gap(
+    moments: RidgeMoments, noise: MeanNoise, line: FloatArray, ridge: float, angle: float
+) -> float:
+    """Return what noise adds to the expected gap of the line that was fitted to it.
+
+    Coefficients w = H δ add tr(H N) to w · δ, for noise of covariance N in δ.
+    """
+    matrix, noisy = moments.noisy(angle)
+    weights = np.linalg.solve(noisy, matrix).T
+    solution = np.linalg.solve(weights @ matrix + ridge * np.eye(len(matrix)), weights)
+    coef = solution @ moments.delta
+    length = float(line[:-1] @ coef / (coef @ coef)) if coef.any() else 0.0
+    return length * float(np.sum(solution * noise.covariance.T))
 
 
 def coding_of_counts(counts: BinCounts, directions: Sequence[Direction]) -> Coding:
@@ -190,7 +223,7 @@ def coded_moments(
     ]
     signs = None if coding.signs is None else coding.signs[:-1]
     delta, added = means[0] - means[1], None
-    if noise:
+    if noise and len(delta):
         sums = [noise.get(label, 0.0), sum(noise.get(each, 0.0) for each in others)]
         variance = sum(each / weight**2 for each, weight in zip(sums, weights, strict=True))
         rows = weights[0] * weights[1] / sum(weights)

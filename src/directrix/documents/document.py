@@ -33,6 +33,7 @@ def to_document(
     template: str = "committee",
     about: Mapping[str, Any] | None = None,
     sample_weight: Any = None,
+    segment: Any = None,
     directions: Sequence[DirectionEffect] | None = None,
     dialect: str = "duckdb",
 ) -> str:
@@ -58,6 +59,9 @@ def to_document(
         a text for each item of TRIPOD+AI; what is missing is left to be written in.
     sample_weight : array, optional
         Weights of the rows.
+    segment : array, optional
+        Segment of each row, such as a country: the document shows the rates in each. By default
+        those of the fit, if it was given segments.
     directions : sequence of DirectionEffect, optional
         Prices of directions, for a card that was read from a file; by default those of the fit.
     dialect : str
@@ -76,7 +80,10 @@ def to_document(
     if (X is None) != (y is None):
         msg = "give both X and y, or neither"
         raise ValueError(msg)
-    rows = None if X is None else _given_rows(classifier, X, y, sample_weight)
+    if X is None and segment is not None:
+        msg = "segment= is that of each row: give X and y too"
+        raise ValueError(msg)
+    rows = None if X is None else _given_rows(classifier, X, y, sample_weight, segment)
     if directions is None:
         report = next(iter(getattr(classifier, "reports_", ())), None)
         directions = None if report is None else report.directions
@@ -113,7 +120,9 @@ def _checked_about(about: Mapping[str, Any], template: str) -> dict[str, Any]:
     return {key: value if key == "roles" else str(value) for key, value in about.items()}
 
 
-def _given_rows(classifier: Any, X: Any, y: Any, sample_weight: Any) -> GivenRows:
+def _given_rows(
+    classifier: Any, X: Any, y: Any, sample_weight: Any, segment: Any = None
+) -> GivenRows:
     """Score the rows that a document evaluates the card on."""
     label = positive_of(classifier)
     classes = ending_with(label, classifier.classes_)
@@ -126,10 +135,10 @@ def _given_rows(classifier: Any, X: Any, y: Any, sample_weight: Any) -> GivenRow
     scores = toward_positive(classifier, classifier.decision_function(X))
     column = classifier.classes_.tolist().index(label)
     probability = classifier.predict_proba(X)[:, column]
-    scored = ScoredRows(labels, scores, probability, weight)
+    scored = ScoredRows(labels, scores, probability, weight, segment=segment)
     metric = resolve(classifier.metric)
     measures = measure_binary(scored, metric, metric.label, classes)
-    return GivenRows(X, labels == label, scored, measures)
+    return GivenRows(X, labels == label, scored, measures, scored.segment_rates(label))
 
 
 def _lead(template: str, today: str) -> str:

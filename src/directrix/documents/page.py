@@ -6,9 +6,13 @@ import base64
 from collections.abc import Sequence
 from html import escape
 from io import BytesIO
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from directrix._printing import html_table
+from directrix.models.report import sentence
+
+if TYPE_CHECKING:
+    from directrix.models.segment_rates import SegmentRates
 
 _STYLE = """
 :root { color-scheme: light; }
@@ -120,6 +124,14 @@ class Page:
         """Add a table; a cell is a text or a `Bar`."""
         html = html_table(header, rows, highlighted=highlighted, css=None, cell=_cell)
         self.fragment(html, kept=len(rows) <= _KEPT_ROWS)
+
+    def segments(self, rates: SegmentRates, rows: str) -> None:
+        """Add a section with rates by segment; ``rows`` says on which rows."""
+        self.heading("Rates by segment")
+        self.paragraph(f"At the cutoff, on {rows}:")
+        header, *table = rates.table()
+        self.table(header, table)
+        self.bullets([sentence(note) for note in rates.notes])
 
     def fields(self, pairs: Sequence[tuple[str, str]]) -> None:
         """Add names with values; an empty value is left to be written in."""

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from directrix.documents.page import Page
     from directrix.models.card import Card
     from directrix.models.report import DirectionEffect
+    from directrix.models.segment_rates import SegmentRates
 
 #: Columns of a table before the rest is only counted.
 _LISTED = 30
@@ -43,12 +44,13 @@ _UNSTATED = "not stated"
 
 
 class GivenRows(NamedTuple):
-    """Rows that a document evaluates a card on, with their scores and measures."""
+    """Rows that a document evaluates a card on, with their scores, measures and segments."""
 
     X: Any
     positive: AnyArray
     scored: ScoredRows
     measures: BinaryMeasures
+    segments: SegmentRates | None = None
 
 
 @dataclass(frozen=True)
@@ -272,6 +274,13 @@ def _operating_point(page: Page, data: DocumentData) -> None:
     if data.rows.measures.limit:
         text = data.rows.measures.limit
         page.paragraph(f"{text[0].upper()}{text[1:]}.")
+
+
+def _segments(page: Page, data: DocumentData) -> None:
+    if data.rows is not None and data.rows.segments is not None:
+        page.segments(data.rows.segments, data.which_rows)
+    elif data.point.segments is not None:
+        page.segments(data.point.segments, data.point.rows)
 
 
 def _directions(page: Page, data: DocumentData) -> None:
@@ -633,6 +642,7 @@ COMMITTEE = _document(
         _table_of_points,
         _bands,
         _operating_point,
+        _segments,
         _directions,
         _reasons,
     ),
@@ -640,6 +650,6 @@ COMMITTEE = _document(
 )
 CLINICAL = _document(
     *(_clinical_front, _in_short, _predictors, _sample_size, _making, _table_of_points, _bands),
-    *(_operating_point, _discrimination, _net_benefit, _directions, _reasons, _stability),
-    *(_scoring_code, _unknown, _tripod, _sign_off),
+    *(_operating_point, _segments, _discrimination, _net_benefit, _directions, _reasons),
+    *(_stability, _scoring_code, _unknown, _tripod, _sign_off),
 )

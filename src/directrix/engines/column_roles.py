@@ -22,7 +22,7 @@ from directrix.exceptions.columns import (
 )
 from directrix.moments import ClassMoments, Moments
 from directrix.rows.keys import CopyCounter, folds_by_key, hash_with_label, key_hash, row_hash
-from directrix.rows.labels import as_labels, fold_numbers
+from directrix.rows.labels import as_labels, fold_numbers, numbered_names
 from directrix.rows.rows import Rows, as_rows
 from directrix.rows.sums import TreeSum, tree_sum
 from directrix.tables import BinCounts, Binner, Column, Table
@@ -64,6 +64,7 @@ class Block:
     ``X`` is whatever `ColumnRoles.read_features` returns, ``group`` has the values of the ``by``
     column, ``names`` are feature names that a transformer gives. If the plan needs them, ``hashes``
     are hashes of the content of rows, and ``keys`` row keys, different for copies of equal rows.
+    ``segment`` has the values of the column of segments.
     """
 
     X: Any
@@ -74,6 +75,7 @@ class Block:
     names: tuple[str, ...] | None
     hashes: AnyArray | None = None
     keys: AnyArray | None = None
+    segment: AnyArray | None = None
 
     @property
     def n_rows(self) -> int:
@@ -99,6 +101,11 @@ class Block:
     def row_keys(self) -> AnyArray:
         """Row keys; zeros if the plan does not identify rows."""
         return np.zeros(self.n_rows, dtype=np.uint64) if self.keys is None else self.keys
+
+    @cached_property
+    def segments(self) -> tuple[tuple[Any, ...], IntArray]:
+        """Names of the segments of these rows, and the position of each row's among them."""
+        return numbered_names(self.segment)
 
 
 def group_counts(n_parts: int, fan_in: int) -> list[int]:
@@ -141,6 +148,9 @@ def unpacked(part: bytes) -> Any:
 
 #: Name of the column of row keys that an engine adds when it knows the positions of rows in files.
 POSITION = "__directrix_position__"
+
+#: Roles that may be given as values of rows in memory.
+_ROLES = ("target", "weight", "fold", "by", "segment")
 
 #: Remedy for text in a source of rows.
 ENCODE = (
@@ -196,8 +206,8 @@ class HashFolds:
 class ColumnRoles:
     """Roles of the columns. It is sent to workers, so it holds only names and settings.
 
-    The roles are those of `directrix.summarize`. With ``identified``, blocks have row hashes and
-    row keys even if the folds do not need them.
+    The roles are those of `directrix.summarize`, and the segment of rows of a fit. With
+    ``identified``, blocks have row hashes and row keys even if the folds do not need them.
     """
 
     target: Any
@@ -208,6 +218,7 @@ class ColumnRoles:
     classes: Any = field(default=None, compare=False)
     transform: Any = field(default=None, compare=False)
     identified: Any = False
+    segment: Any = None
 
     @classmethod
     def of(cls, *, features: Any = None, **roles: Any) -> Self:
@@ -218,13 +229,13 @@ class ColumnRoles:
 
     def roles(self) -> list[Any]:
         """Return the columns that have a role other than feature."""
-        given = [self.target, self.weight, self.by]
+        given = [self.target, self.weight, self.by, self.segment]
         given += list(self.fold.columns) if isinstance(self.fold, HashFolds) else [self.fold]
         return [name for name in given if name is not None]
 
     def given_roles(self) -> dict[str, Any]:
         """Return the roles that are given as values, not by the name of a column."""
-        roles = {role: getattr(self, role) for role in ("target", "weight", "fold", "by")}
+        roles = {role: getattr(self, role) for role in _ROLES}
         return {role: values for role, values in roles.items() if not _names_a_column(values)}
 
     def with_columns_for(self, roles: Iterable[str]) -> Self:
@@ -268,8 +279,9 @@ class ColumnRoles:
         """Return a table as a block; ``copies`` counts earlier rows of the same partition."""
         table = as_table(data)
         y = table.values(self.target)
-        weight, group = (
-            None if role is None else table.values(role) for role in (self.weight, self.by)
+        weight, group, segment = (
+            None if role is None else table.values(role)
+            for role in (self.weight, self.by, self.segment)
         )
         fold = self.fold
         if fold is not None and not isinstance(fold, HashFolds):
@@ -286,7 +298,7 @@ class ColumnRoles:
                 keys = (CopyCounter() if copies is None else copies).keys(hashes)
         if isinstance(fold, HashFolds):
             fold = fold.of(table, keys)
-        return Block(X, y, weight, fold, group, names, hashes, keys)
+        return Block(X, y, weight, fold, group, names, hashes, keys, segment)
 
     def columns_of(self, table: SourceTable) -> tuple[Any, ...]:
         """Return the feature columns of a table in memory."""

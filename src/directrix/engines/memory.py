@@ -77,7 +77,7 @@ def chunk_table(chunk: Any, plan: ColumnRoles) -> SourceTable:
     if not isinstance(chunk, tuple):
         _require_target(plan)
         return as_table(chunk)
-    role_values = (plan.target, plan.features, plan.weight, plan.fold, plan.by)
+    role_values = (plan.target, plan.features, plan.weight, plan.fold, plan.by, plan.segment)
     if not _SHORTEST <= len(chunk) <= _LONGEST or any(role is not None for role in role_values):
         msg = (
             "a chunk that is a tuple must be (X, y), (X, y, weight) or (X, y, weight, fold); it "

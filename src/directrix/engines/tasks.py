@@ -11,10 +11,12 @@ import numpy as np
 from directrix.engines.column_roles import Block, ClassTotals, ColumnRoles, Grouped, Partition
 from directrix.moments.score_histogram import (
     ScoreHistogram,
+    bins_of_lines,
+    bins_of_scores,
     empty_histogram,
-    histogram_of_lines,
-    histogram_of_scores,
+    histogram_of_bins,
 )
+from directrix.moments.segment_scores import SegmentScores
 from directrix.rows import labels
 from directrix.rows.keys import LARGEST_HASH, RowSample, key_hash, mix_bits
 from directrix.rows.labels import checked_weight
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-    from directrix._typing import AnyArray, FloatArray
+    from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.engines.column_roles import Block, TableSummary
     from directrix.moments import Moments
     from directrix.tables import Binner
@@ -209,8 +211,8 @@ class Surveyed:
 
     def __add__(self, other: Surveyed) -> Surveyed:
         return Surveyed(
-            _sum(self.summary, other.summary),
-            _sum(self.sample, other.sample),
+            add_present(self.summary, other.summary),
+            add_present(self.sample, other.sample),
             self.fingerprint + other.fingerprint,
         )
 
@@ -331,22 +333,22 @@ class CellFeatures:
 class FoldModels:
     """Lines that score the rows of a fold: of numbers or, with a coding, of cells.
 
-    ``lines`` have the shape (k, d + 1), intercepts last.
+    ``lines`` have the shape (k, d + 1), intercepts last. ``first`` is the number of the first of
+    them among all candidates, for scores by segment.
     """
 
     fold: int
     lines: FloatArray
     coding: CardCoding | None = None
+    first: int = 0
 
-    def histograms(
-        self, X: AnyArray, positive: AnyArray, weight: FloatArray | None
-    ) -> ScoreHistogram:
-        """Return the histograms of the scores of rows."""
+    def bins(self, X: AnyArray, positive: AnyArray) -> IntArray:
+        """Return the bins of the scores of rows, of shape (k, n)."""
         if self.coding is None:
-            return histogram_of_lines(X, positive, self.lines, weight)
+            return bins_of_lines(X, positive, self.lines)
         lines = self.lines.astype(np.float32)  # bins of scores are wider than its rounding
         scores = self.coding.rows(X) @ lines[:, :-1].T + lines[:, -1]
-        return histogram_of_scores(scores.T, positive, weight)
+        return bins_of_scores(scores.T, positive)
 
 
 class ModelSlopes(NamedTuple):
@@ -376,7 +378,8 @@ class PassSums:
     """Result of `Score`; results add up.
 
     ``cells`` has for each column the weight of the negatives and of the positives in its cells, of
-    shape (2, cells); it is empty unless cards are scored.
+    shape (2, cells); it is empty unless cards are scored. ``segments`` are the scores by segment,
+    if a column has that role.
     """
 
     fingerprint: Fingerprint
@@ -384,15 +387,17 @@ class PassSums:
     gradients: tuple[FloatArray, ...] = ()
     cells: tuple[FloatArray, ...] = ()
     counts: BinCounts | None = None
+    segments: SegmentScores | None = None
 
     def __add__(self, other: PassSums) -> PassSums:
         histograms, gradients, cells = (
             tuple(a + b for a, b in zip(getattr(self, name), getattr(other, name), strict=True))
             for name in ("histograms", "gradients", "cells")
         )
-        counts = _sum(self.counts, other.counts)
+        counts = add_present(self.counts, other.counts)
+        segments = add_present(self.segments, other.segments)
         fingerprint = self.fingerprint + other.fingerprint
-        return PassSums(fingerprint, histograms, gradients, cells, counts)
+        return PassSums(fingerprint, histograms, gradients, cells, counts, segments)
 
 
 @dataclass(frozen=True, eq=False)
@@ -401,7 +406,8 @@ class Score:
 
     ``positive`` is the positive class. ``models`` are the lines whose scores are counted in
     histograms. ``slopes`` are the lines whose gradients are added up. ``count`` says whether cells
-    and pairs of cells are counted.
+    and pairs of cells are counted. By segment, rows of the fold ``apart`` are counted; by default
+    those of all folds.
     """
 
     features: NumberFeatures | CellFeatures
@@ -409,6 +415,7 @@ class Score:
     models: Sequence[FoldModels] = ()
     slopes: Sequence[ModelSlopes] = ()
     count: bool = False
+    apart: int | None = None
     name = "score"
 
     def __call__(self, plan: ColumnRoles, partition: Partition) -> PassSums:
@@ -417,10 +424,11 @@ class Score:
         gradients = [np.zeros(slope.losses.coefs.shape) for slope in self.slopes]
         by_cell = [np.zeros((2, size)) for size in (self.features.n_cells if self.models else ())]
         fingerprint, counts = Fingerprint(), None
+        segments = RunningSegments(self.apart)
         for block in plan.blocks(partition):
             fingerprint += Fingerprint.of(block)
             if self.count and isinstance(self.features, CellFeatures):
-                counts = _sum(counts, self.features.counts(block))
+                counts = add_present(counts, self.features.counts(block))
             if not self.models and not self.slopes:
                 continue
             positive = block.labels == self.positive
@@ -430,16 +438,19 @@ class Score:
                 for k, counted in enumerate(by_cell):
                     codes = X[:, k] + counted.shape[1] * positive[part]
                     by_cell[k] += np.bincount(codes, weight, counted.size).reshape(2, -1)
-                for k, part_histograms in self._histograms(X, positive[part], weight, fold):
-                    histograms[k] += part_histograms
+                for k, rows, bins in self._bins(X, positive[part], fold):
+                    row_weight = None if weight is None else weight[rows]
+                    histograms[k] += histogram_of_bins(bins, positive[part][rows], row_weight)
+                    segments.add(block, self.models[k], part.start + rows, bins)
                 for k, slope in enumerate(self.slopes):
                     gradients[k] += slope.sums(X, positive[part], block.row_weight[part], fold)
-        return PassSums(fingerprint, tuple(histograms), tuple(gradients), tuple(by_cell), counts)
+        sums = tuple(histograms), tuple(gradients), tuple(by_cell)
+        return PassSums(fingerprint, *sums, counts, segments.total())
 
-    def _histograms(
-        self, X: AnyArray, positive: AnyArray, weight: FloatArray | None, fold: AnyArray
-    ) -> Iterator[tuple[int, ScoreHistogram]]:
-        """Yield numbers of models, and the histograms of the rows of their fold."""
+    def _bins(
+        self, X: AnyArray, positive: AnyArray, fold: AnyArray
+    ) -> Iterator[tuple[int, IntArray, IntArray]]:
+        """Yield numbers of models, the rows of their fold, and the bins of the scores of these."""
         if not self.models:
             return
         # NumPy sorts integers of 8 bits fastest.
@@ -453,11 +464,33 @@ class Score:
             rows = by_fold[model.fold]
             if len(rows):
                 features = np.take(columns, rows, axis=1).T
-                row_weight = None if weight is None else weight[rows]
-                yield k, model.histograms(features, positive[rows], row_weight)
+                yield k, rows, model.bins(features, positive[rows])
 
 
-def _sum(first: Any, second: Any) -> Any:
+class RunningSegments:
+    """Scores by segment while the blocks of a partition are read; see `Score`."""
+
+    def __init__(self, apart: int | None) -> None:
+        self._apart = apart
+        self._sums: TreeSum[SegmentScores] = TreeSum()
+        self._n_parts = 0
+
+    def add(self, block: Block, models: FoldModels, rows: IntArray, bins: IntArray) -> None:
+        """Count the scores of some rows of a block, if it has segments and their fold counts."""
+        if block.segment is None or self._apart not in (None, models.fold):
+            return
+        names, number = block.segments
+        weight = None if block.weight is None else block.row_weight[rows]
+        scores = SegmentScores.of_bins(bins, names, number[rows], weight, models.first)
+        self._sums.add(self._n_parts, scores)
+        self._n_parts += 1
+
+    def total(self) -> SegmentScores | None:
+        """Return the sum; None if nothing was counted."""
+        return self._sums.total() if self._n_parts else None
+
+
+def add_present(first: Any, second: Any) -> Any:
     """Return the sum of two summaries, either of which may be None."""
     if first is None or second is None:
         return second if first is None else first

@@ -8,7 +8,7 @@ calibrate it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
@@ -28,6 +28,7 @@ from directrix.engines.tasks import (
     Score,
     Survey,
     Surveyed,
+    add_present,
 )
 from directrix.fitting.finalize import FittedLine
 from directrix.fitting.fit_rows import Compared, gap_to_logistic
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from directrix.metrics.base import Metric
     from directrix.moments import Moments
     from directrix.moments.score_histogram import ScoreHistogram
+    from directrix.moments.segment_scores import SegmentCounts, SegmentScores
     from directrix.tables.coding.card_coding import CardCoding
 
 # ── SourcePasses: passes over rows that live elsewhere, which must find the same rows ─────────────
@@ -317,14 +319,15 @@ class CandidateGroup(NamedTuple):
     codings: Sequence[CardCoding | None]
     units: Standardization | None = None
 
-    def models(self, fold: int) -> FoldModels:
+    def models(self, fold: int, first: int = 0) -> FoldModels:
         """Return the lines that score the rows of a fold, which were made without it.
 
-        The rows of a fold that is set apart are scored by the lines of all other rows.
+        The rows of a fold that is set apart are scored by the lines of all other rows. ``first`` is
+        the number of the first candidate among those of all groups.
         """
         n_folds = len(self.codings) - 1
         lines = [each.fold_lines[fold] if fold < n_folds else each.line for each in self.candidates]
-        return FoldModels(fold, np.stack(lines), self.codings[min(fold, n_folds)])
+        return FoldModels(fold, np.stack(lines), self.codings[min(fold, n_folds)], first)
 
     def slopes(self, slopes: Sequence[Slopes]) -> list[ModelSlopes]:
         """Return the gradients to add up, by coefficients of the features."""
@@ -352,7 +355,7 @@ class HistogramSelection:
     ``factors`` are the class weights of the negatives and of the positives. ``n_folds`` is the
     number of folds that are held out; a later one is set apart. ``trials`` are what was compared on
     a sample of the rows before. ``skipped`` are the steps of the search for which there was no
-    time.
+    time. ``pool`` has new names of segments.
     """
 
     metric: Metric
@@ -363,11 +366,14 @@ class HistogramSelection:
     n_folds: int
     trials: Trials | None = None
     skipped: Sequence[str] = ()
+    pool: Mapping[Any, Any] = field(default_factory=dict)
     #: Groups whose held-out scores are counted, and their histograms by fold.
     groups: list[CandidateGroup] = field(default_factory=list)
     histograms: list[list[ScoreHistogram]] = field(default_factory=list)
     #: For each column the weight of the negatives and of the positives in its cells.
     cells: tuple[FloatArray, ...] = ()
+    #: Scores of all candidates by segment, of rows set apart if there are such.
+    segments: SegmentScores | None = None
 
     def count(
         self,
@@ -380,9 +386,14 @@ class HistogramSelection:
 
         The same pass adds up gradients and, if asked for ``pairs``, counts pairs of cells.
         """
-        folds = range(self.passes.fold.n_folds)
-        models = [group.models(fold) for group in groups for fold in folds]
-        scored = self.passes.score(Score(self.features, self.label, models, slopes, pairs))
+        folds, first, models = range(self.passes.fold.n_folds), len(self.candidates), []
+        for group in groups:
+            models += [group.models(fold, first) for fold in folds]
+            first += len(group.candidates)
+        apart = self.n_folds if self.n_folds in folds else None
+        task = Score(self.features, self.label, models, slopes, pairs, apart)
+        scored = self.passes.score(task)
+        self.segments = add_present(self.segments, scored.segments)
         for k, group in enumerate(groups):
             self.groups.append(group)
             start = k * len(folds)
@@ -411,6 +422,13 @@ class HistogramSelection:
     def by_fold(self) -> list[ScoreHistogram]:
         """The histograms of all candidates, fold by fold."""
         return [side_by_side(of_fold) for of_fold in zip(*self.histograms, strict=True)]
+
+    def in_segments(self, index: int) -> list[SegmentCounts] | None:
+        """Return the scores of a candidate in each segment; None if rows have no segments."""
+        if self.segments is None:
+            return None
+        pooled = self.segments.pooled(self.pool) if self.pool else self.segments
+        return list(pooled.of_model(index))
 
     def choose(self) -> HistogramChoice:
         """Return the candidate that is best on held-out rows."""
@@ -498,7 +516,7 @@ class SourceFit:
 
     With a ``guarantee``, the last fold is set apart: nothing is built from it or chosen by it.
     ``refine`` is the largest number of corrections of the best candidates of the sample by all
-    rows, each with one pass.
+    rows, each with one pass. ``pool`` has new names of segments.
     """
 
     metric: Metric
@@ -506,6 +524,7 @@ class SourceFit:
     class_weight: Any
     guarantee: Guarantee | None = None
     refine: int = 0
+    pool: Mapping[Any, Any] = field(default_factory=dict)
 
     @property
     def apart(self) -> int | None:
@@ -559,7 +578,9 @@ class SourceFit:
         """Return the selection among candidates that are yet to be counted."""
         negative, positive = factors.tolist()
         weights = negative, positive
-        return HistogramSelection(self.metric, self.passes, features, label, weights, self.n_folds)
+        return HistogramSelection(
+            self.metric, self.passes, features, label, weights, self.n_folds, pool=self.pool
+        )
 
     def sampled_rows(
         self, surveyed: Surveyed, classes: AnyArray
@@ -585,11 +606,11 @@ class SourceFit:
         ``moments`` of the rows predict the rates; by default the held-out scores do.
         """
         metric, candidates, best = self.metric, selection.candidates, selection.choose()
-        guaranteed = None
+        guaranteed, segments = None, selection.in_segments(best.index)
         if self.guarantee is not None:
             apart = selection.by_fold[-1]
-            guaranteed = guaranteed_threshold(metric, self.guarantee, apart, best)
-        fitted = best.finalize(metric, candidates[best.index].line, moments, guaranteed)
+            guaranteed = guaranteed_threshold(metric, self.guarantee, apart, best, segments)
+        fitted = best.finalize(metric, candidates[best.index].line, moments, guaranteed, segments)
         simplest = np.flatnonzero([candidate.complexity == 0.0 for candidate in candidates])
         gap = 0.0
         if candidates[best.index].complexity > 0.0:

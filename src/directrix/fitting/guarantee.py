@@ -29,7 +29,7 @@ from directrix.metrics.segments import InEverySegment
 from directrix.models.operating_point import intervals_of, rates_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from directrix._typing import AnyArray, FloatArray
     from directrix.fitting.training_rows import TrainingRows
@@ -191,15 +191,27 @@ class Guarantee:
     def bounds(
         self, positive: AnyArray, scores: FloatArray, segments: Segments
     ) -> tuple[float, float]:
+        """Return ``least`` and ``most`` of `threshold`; see `bounds_of_curves`."""
+
+        def curve(number: int) -> Curve:
+            inside = segments.number == number
+            once = np.ones(np.count_nonzero(inside))
+            return curve_maker(positive[inside], once)(scores[inside])
+
+        return self.bounds_of_curves(
+            (name, curve(number)) for number, name in enumerate(segments.names)
+        )
+
+    def bounds_of_curves(self, curves: Iterable[tuple[Any, Curve]]) -> tuple[float, float]:
         """Return ``least`` and ``most`` of `threshold`: what the limits ask for in every segment.
 
+        ``curves`` are the names of the segments and the curves of their rows, each counted once.
         Raises OutOfReachError for a segment with too few rows, and if no threshold is right for
         all.
         """
-        least, most = (-np.inf, None), (np.inf, None)
-        for number, name in enumerate(segments.names):
-            inside = segments.number == number
-            curve = curve_maker(positive[inside], np.ones(np.count_nonzero(inside)))(scores[inside])
+        least, most, n_rows = (-np.inf, None), (np.inf, None), 0
+        for name, curve in curves:
+            n_rows += round(curve.positives + curve.negatives)
             tp, fp = curve.true_positives, curve.false_positives
             for limit in self.limits:
                 wrong, n, value = _counted(limit, tp, fp)
@@ -219,7 +231,7 @@ class Guarantee:
                 f"{self.confidence:g}: {least[1]!r} asks for one above {least[0]:.6g}, and "
                 f"{most[1]!r} for one below {most[0]:.6g}. Loosen a limit, or pool= the two"
             )
-            raise OutOfReachError(msg, self.limits[0], len(scores), None)
+            raise OutOfReachError(msg, self.limits[0], n_rows, None)
         return least[0], most[0]
 
     def _certain(

@@ -22,6 +22,7 @@ from directrix.models.operating_point import (
     EffectiveCounts,
     calibration_from_scores,
 )
+from directrix.models.segment_rates import SegmentRates
 from directrix.moments import Moments
 from directrix.moments.projection import ScoreMoments, project
 from directrix.moments.score_histogram import ScoreHistogram, centres, edges
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from directrix.frontier.compare import Comparison
     from directrix.metrics.base import Metric
     from directrix.models.operating_point import OperatingPoint
+    from directrix.moments.segment_scores import SegmentCounts
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,8 @@ class HistogramChoice:
 
     ``index`` is that of the candidate. ``comparison`` is of all candidates. ``counts`` of shape
     (2, bins) are the held-out scores of the candidate, class weights included, negatives first.
-    ``held_out`` has the same by fold.
+    ``held_out`` has the same by fold. ``factors`` are the class weights of the negatives and of the
+    positives.
     """
 
     index: int
@@ -52,6 +55,7 @@ class HistogramChoice:
     comparison: Comparison
     counts: FloatArray
     held_out: HeldOut
+    factors: tuple[float, float]
 
     def finalize(
         self,
@@ -59,12 +63,14 @@ class HistogramChoice:
         line: FloatArray,
         moments: Moments | None = None,
         guaranteed: tuple[float, Assessment] | None = None,
+        segments: Sequence[SegmentCounts] | None = None,
     ) -> FittedLine:
         """Return the line with its threshold, operating point and calibration.
 
         ``line`` is that of the candidate, made from all rows. ``moments`` of the rows predict the
         rates; by default the held-out scores do. ``guaranteed`` is another threshold, which rows
-        set apart have set.
+        set apart have set. ``segments`` are the scores of the rows by segment, if these are known:
+        of rows set apart, if there are such.
         """
         threshold, assessment = guaranteed or (self.threshold, self.assessment)
         line = line.copy()
@@ -73,6 +79,10 @@ class HistogramChoice:
         scores = self._score_moments(threshold) if moments is None else project(moments, line)
         weight = float(self.counts.sum()) if moments is None else moments.weight
         fitted = fitted_line(metric, line, scores, weight, calibrate, assessment)
+        if segments is not None:
+            rates = SegmentRates.of_histograms(segments, _bins_above(threshold), self.factors)
+            point = replace(fitted.operating_point, segments=rates)
+            fitted = fitted._replace(operating_point=point)
         return fitted._replace(held_out=replace(self.held_out, center=threshold))
 
     def _score_moments(self, threshold: float) -> ScoreMoments:
@@ -128,7 +138,7 @@ def select_from_histograms(
     counts = np.array(factors)[:, None] * histogram.counts[index]
     threshold = _edge(best.index)
     held_out = HeldOut.of_histograms(folds, index, factors, threshold)
-    return HistogramChoice(index, threshold, assessment, comparison, counts, held_out)
+    return HistogramChoice(index, threshold, assessment, comparison, counts, held_out, factors)
 
 
 def compare_histograms(
@@ -196,16 +206,25 @@ def _calibrated(counts: FloatArray, threshold: float, at_threshold: float | None
 
 
 def guaranteed_threshold(
-    metric: Metric, guarantee: Guarantee, apart: ScoreHistogram, chosen: HistogramChoice
+    metric: Metric,
+    guarantee: Guarantee,
+    apart: ScoreHistogram,
+    chosen: HistogramChoice,
+    segments: Sequence[SegmentCounts] | None = None,
 ) -> tuple[float, Assessment]:
     """Return the threshold at which the histogram of rows set apart keeps the limits.
 
     Thresholds are edges of bins, which no row has set: the bounds hold for them as for scores.
+    ``segments`` are the scores of the same rows by segment, if these are known.
     """
     curve = histogram_curve(apart.counts[chosen.index], (1.0, 1.0))
     grid = guarantee.grid(histogram_curve(chosen.counts, (1.0, 1.0)))
-    threshold = guarantee.threshold(metric, curve, grid)
-    index = int(np.count_nonzero(centres() > threshold))
+    bounds = -np.inf, np.inf
+    if guarantee.in_segments and segments is not None:
+        bounds = guarantee.bounds_of_curves(
+            (each.name, histogram_curve(each.counts, (1.0, 1.0))) for each in segments
+        )
+    index = _bins_above(guarantee.threshold(metric, curve, grid, None, *bounds))
     sizes = EffectiveCounts(float(curve.positives), float(curve.negatives))
     return _edge(index), assess_guaranteed(metric, guarantee, curve, index, sizes)
 
@@ -215,6 +234,11 @@ def _edge(index: int) -> float:
     cuts = edges()[::-1]
     cuts[[0, -1]] = centres()[-1] * 2.0, centres()[0] * 2.0
     return float(cuts[index])
+
+
+def _bins_above(threshold: float) -> int:
+    """Return the number of bins above a threshold."""
+    return int(np.count_nonzero(centres() > threshold))
 
 
 def _above(counts: FloatArray, factors: tuple[float, float]) -> FloatArray:

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, qr, solve_triangular
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, qr
 
 from directrix.moments import RowScatter
 from directrix.moments.class_moments import oas, shrunk
@@ -380,40 +380,8 @@ class RidgeMoments:
         """Return the moments of the scores of lines, of shape (k, p + 1), with these means."""
         return LineScores.of(lines[:, :-1], self.delta, self.cov_pos, self.cov_neg)
 
-    def likeliest_ridge(self, ridges: Sequence[float]) -> float:
-        r"""Return the ridge under which noisy means are most likely, at the equal trade-off.
-
-        With S and V at the equal angle and m rows, :math:`\mu_+ - \mu_-` is normal with mean zero
-        and covariance :math:`(S^2 / \lambda + V) / (\sqrt2\, m)`.
-        """
-        if self.noise is None or not len(self.delta):
-            return float(ridges[0])
-        matrix, noisy = self._noisy(self.equal_angle)
-        values = []
-        for ridge in ridges:
-            factor, _ = cho_factor(matrix @ matrix / ridge + noisy, lower=True)
-            residual = solve_triangular(factor, self.delta, lower=True)
-            size = np.sqrt(2.0) * self.noise.rows * float(residual @ residual)
-            values.append(size / 2.0 + float(np.log(factor.diagonal()).sum()))
-        return float(ridges[int(np.argmin(values))])
-
-    def optimism(self, line: FloatArray, ridge: float, angle: float) -> float:
-        """Return what noise adds to the expected gap of the line that was fitted to it.
-
-        The coefficients are w = H δ, so that noise of covariance N adds tr(H N) to w · δ.
-        """
-        if self.noise is None or not len(self.delta):
-            return 0.0
-        matrix, noisy = self._noisy(angle)
-        weights = np.linalg.solve(noisy, matrix).T
-        unit = np.eye(len(matrix))
-        solution = np.linalg.solve(weights @ matrix + ridge * unit, weights)
-        coef = solution @ self.delta
-        length = float(line[:-1] @ coef / (coef @ coef)) if coef.any() else 0.0
-        return length * float(np.sum(solution * self.noise.covariance.T))
-
-    def _noisy(self, angle: float) -> tuple[FloatArray, FloatArray]:
-        """Return S and V at an angle."""
+    def noisy(self, angle: float) -> tuple[FloatArray, FloatArray]:
+        """Return S and V at an angle; both are the same without noise."""
         matrix = _mixed(self.cov_pos, self.cov_neg, angle)
         if self.noise is None:
             return matrix, matrix
@@ -423,16 +391,14 @@ class RidgeMoments:
 
     def _equations(self, angle: float) -> tuple[FloatArray, FloatArray]:
         """Return the matrix and the right-hand side at an angle, without a ridge."""
-        matrix, noisy = self._noisy(angle)
+        matrix, noisy = self.noisy(angle)
         if self.noise is None or not len(matrix):
             return matrix, self.delta
         weights = np.linalg.solve(noisy, matrix).T
         product = weights @ matrix
         return (product + product.T) / 2.0, weights @ self.delta
 
-    def _solved(
-        self, matrix: FloatArray, right: FloatArray, ridges: Sequence[float]
-    ) -> FloatArray:
+    def _solved(self, matrix: FloatArray, right: FloatArray, ridges: Sequence[float]) -> FloatArray:
         """Return the solutions for several ridges: from one decomposition if there are many."""
         unit = np.eye(len(matrix))
         if self.signs is not None:

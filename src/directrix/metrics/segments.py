@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from directrix.rows.labels import numbered_names, pooled_names
+
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
 
@@ -114,24 +116,11 @@ class Segments(NamedTuple):
         if given.shape != (n_rows,):
             msg = f"segment must name one for each of {n_rows} rows, not shape {given.shape}"
             raise ValueError(msg)
-        plain = given.tolist()
-        missing = [k for k, value in enumerate(plain) if _is_missing(value)]
-        if missing:
-            msg = (
-                f"segment is missing in {len(missing)} rows, the first of them row {missing[0]}: "
-                'give these rows a name too, such as "unknown"'
-            )
-            raise ValueError(msg)
-        pool = pool or {}
-        strangers = [name for name in pool if name not in set(plain)]
-        if strangers:
-            msg = f"pool= names the segment {strangers[0]!r}, and no row is in it"
-            raise ValueError(msg)
-        plain = [pool.get(value, value) for value in plain]
-        names = sorted(set(plain), key=lambda name: (type(name).__name__, name))
-        position = {name: number for number, name in enumerate(names)}
-        numbers = np.array([position[value] for value in plain], dtype=np.int64)
-        return cls(numbers, tuple(names))
+        names, number = numbered_names(given)
+        if pool:
+            names, position = pooled_names(names, pool)
+            number = position[number]
+        return cls(number, names)
 
     def take(self, rows: Any) -> Segments:
         """Return the segments of some rows; names stay as they are."""
@@ -173,8 +162,3 @@ def level_shares(sizes: IntArray, total: int) -> IntArray:
     level = int(levels[np.searchsorted(sums, total, side="right") - 1])
     taken: IntArray = np.minimum(halves, level)
     return taken
-
-
-def _is_missing(value: Any) -> bool:
-    """Return whether a value is None, NaN or NaT, of which the last two do not equal themselves."""
-    return value is None or value != value  # noqa: PLR0124

@@ -120,10 +120,10 @@ class Alternatives(Sequence[Alternative]):
         """What is delivered, and what it costs, in one sentence."""
         rate, plain, chosen = self.parity.rate, self.entries[0], self.entries[self.chosen]
         if self.chosen == 0:
-            return f"parity of {rate}: the plain fit is delivered, {self.why}"
+            return f"Parity of {rate}: the plain fit is delivered, {self.why}"
         change = f"{chosen.change.mean:+.4f} (standard error {chosen.error:.4f})"
         return (
-            f"parity of {rate}: the gap between segments is {chosen.gap.value:.3f} instead of "
+            f"Parity of {rate}: the gap between segments is {chosen.gap.value:.3f} instead of "
             f"{plain.gap.value:.3f} (chance alone makes {chosen.gap.by_chance:.3f}), and "
             f"{self.metric.label} changes by {change}; {self.why}"
         )

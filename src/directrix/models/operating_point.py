@@ -499,11 +499,12 @@ class OperatingPoint:
     def __str__(self) -> str:
         lines = [self._title, *text_table(self.table()), *self._remarks]
         if self.segments is not None:
-            lines += ["", self._segments_title, str(self.segments)]
+            lines += ["", self.segments_title, str(self.segments)]
         return "\n".join(lines)
 
     @property
-    def _segments_title(self) -> str:
+    def segments_title(self) -> str:
+        """What the rates by segment are of."""
         return f"by segment, on {self.rows or 'rows'}"
 
     def to_html(self) -> str:
@@ -513,7 +514,7 @@ class OperatingPoint:
         notes = (f'<p style="white-space: pre-wrap">{escape(note)}</p>' for note in self._remarks)
         segments = ""
         if self.segments is not None:
-            segments = f"<p>{escape(self._segments_title)}</p>{self.segments.to_html()}"
+            segments = f"<p>{escape(self.segments_title)}</p>{self.segments.to_html()}"
         return f"<div>{table}{''.join(notes)}{segments}</div>"
 
     _repr_html_ = to_html

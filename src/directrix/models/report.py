@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from directrix.frontier.compare import Candidate, Comparison
     from directrix.metrics.base import Metric
     from directrix.models.alternatives import Alternatives
+    from directrix.models.segment_rates import SegmentRates
 
 # ── Gap: the difference of a metric between two models, with its interval, in words ───────────────
 
@@ -295,6 +296,8 @@ class DirectReport:
         What scores that know nothing of the label reach (`Metric.chance`); NaN if not known.
     size : CardSize, optional
         Of a compact card: its lines, those of the full card, and the gap between both.
+    segments : SegmentRates, optional
+        The rates in each segment of the rows, where `fit` was given ``segment=``.
     alternatives : Alternatives, optional
         Of a fit with ``parity=``: models with smaller gaps between segments, and which is chosen.
     """
@@ -317,6 +320,7 @@ class DirectReport:
     weighted_by: str = ""
     chance: float = float("nan")
     size: CardSize | None = None
+    segments: SegmentRates | None = None
     alternatives: Alternatives | None = None
 
     @classmethod
@@ -464,8 +468,9 @@ class DirectReport:
         ]
 
     def __str__(self) -> str:
+        segments = [] if self.segments is None else ["", "by segment", str(self.segments)]
         if self.gap is None:
-            return self.summary()
+            return "\n".join([self.summary(), *segments])
         width = max(len(tried.name) for tried in self._shown)
         header = f"{'candidate':<{width + 2}}{'metric':>9}  standard error over folds"
         lines = [self.summary(), "", header]
@@ -474,7 +479,7 @@ class DirectReport:
             lines.append(f"{mark} {tried.name:<{width}}{tried.metric:9.4f}  {_error_text(tried)}")
         if len(self.tried) > len(self._shown):
             lines.append(f"  and {len(self.tried) - len(self._shown)} more in .tried")
-        return "\n".join(lines)
+        return "\n".join([*lines, *segments])
 
     def _repr_html_(self) -> str:
         """Return the report as HTML for notebooks."""
@@ -485,7 +490,8 @@ class DirectReport:
             cell=lambda text: f"<b>{escape(text)}</b>" if text == self.chosen else escape(text),
         )
         verdict = f"<p><b>{escape(self.verdict)}</b></p>" if self.verdict else ""
-        return f"{verdict}<p>{'<br>'.join(map(escape, self._sentences))}</p>{table}"
+        rates = "" if self.segments is None else f"<p>by segment</p>{self.segments.to_html()}"
+        return f"{verdict}<p>{'<br>'.join(map(escape, self._sentences))}</p>{table}{rates}"
 
 
 def constant_text(label: str, value: Estimate, where: str, chance: float) -> str:

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from directrix._printing import html_table, text_table
-from directrix.models.shares import effective_rows, wilson
+from directrix.models.shares import wilson
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from directrix._typing import AnyArray, FloatArray
     from directrix.metrics.segments import Segments
+    from directrix.moments.segment_scores import SegmentCounts
 
 #: Rates of a segment, by the names that users give them.
 RATES = ("alerts", "recall", "fpr", "precision")
@@ -27,12 +30,14 @@ class Share(NamedTuple):
     rows: float
 
     @classmethod
-    def of(cls, flagged: FloatArray, weight: FloatArray) -> Share:
-        """Return the share of rows that are flagged; NaN without rows."""
-        n_rows = effective_rows(weight)
-        if not n_rows:
+    def of(cls, part: float, whole: float, squares: float) -> Share:
+        """Return the share of a sum of weights; NaN without rows.
+
+        ``squares`` is the sum of the squares of the weights of the whole.
+        """
+        if not whole > 0:
             return cls(float("nan"), 0.0, 1.0, 0.0)
-        value = min(float(weight @ flagged) / float(weight.sum()), 1.0)
+        value, n_rows = min(float(part / whole), 1.0), float(whole**2 / squares)
         return cls(value, *wilson(value, n_rows), n_rows)
 
     def __str__(self) -> str:
@@ -115,19 +120,47 @@ class SegmentRates(tuple[SegmentRate, ...]):
         weight : array of shape (n,)
         segments : Segments
         """
-        order = np.argsort(segments.number, kind="stable")
-        ends = np.searchsorted(segments.number[order], np.arange(len(segments.names) + 1))
+        n_segments = len(segments.names)
+        cell = (segments.number * 2 + np.asarray(positive)) * 2 + np.asarray(flagged)
+        sums: Any = [np.bincount(cell, each, 4 * n_segments) for each in (weight, weight**2)]
+        shape = n_segments, 2, 2
+        return cls.of_sums(segments.names, *(each.reshape(shape) for each in sums))
+
+    @classmethod
+    def of_histograms(
+        cls, segments: Iterable[SegmentCounts], index: int, factors: tuple[float, float]
+    ) -> SegmentRates:
+        """Return the rates of histograms of scores whose ``index`` highest bins are flagged.
+
+        ``factors`` are the class weights of the negatives and of the positives.
+        """
+        by_class, names, sums = np.array(factors)[:, None], [], []
+        for name, counts, squares in segments:
+            cut = counts.shape[1] - index
+            both = np.stack([counts * by_class, squares * by_class**2])
+            sums.append(np.stack([both[..., :cut].sum(axis=-1), both[..., cut:].sum(axis=-1)], -1))
+            names.append(name)
+        return cls.of_sums(names, *np.stack(sums, axis=1)) if sums else cls()
+
+    @classmethod
+    def of_sums(cls, names: Iterable[Any], weight: FloatArray, squares: FloatArray) -> SegmentRates:
+        """Return the rates from sums over the rows of each segment.
+
+        ``weight`` and ``squares`` of shape (segments, 2, 2) are sums of weights and of their
+        squares, by class and by whether rows are flagged.
+        """
         found = []
-        for name, first, last in zip(segments.names, ends[:-1], ends[1:], strict=True):
-            rows = order[first:last]
-            if not weight[rows].sum() > 0:
+        for name, mass, square in zip(names, weight, squares, strict=True):
+            if not mass.sum() > 0:
                 continue
-            truth, above, mass = positive[rows], flagged[rows].astype(np.float64), weight[rows]
-            shares = [(above, mass)]
-            shares += [(above[side], mass[side]) for side in (truth, ~truth)]
-            shares += [(truth[above > 0].astype(np.float64), mass[above > 0])]
-            sizes = float(mass.sum()), float(mass[truth].sum())
-            found.append(SegmentRate(name, *sizes, *(Share.of(*each) for each in shares)))
+            (_, false), (_, true) = mass
+            shares = (
+                Share.of(false + true, mass.sum(), square.sum()),
+                Share.of(true, mass[1].sum(), square[1].sum()),
+                Share.of(false, mass[0].sum(), square[0].sum()),
+                Share.of(true, false + true, square[:, 1].sum()),
+            )
+            found.append(SegmentRate(name, float(mass.sum()), float(mass[1].sum()), *shares))
         return cls(found)
 
     def __getitem__(self, name: Any) -> Any:
@@ -183,8 +216,9 @@ class SegmentRates(tuple[SegmentRate, ...]):
 
     _HEADER = ("segment", "rows", "positives", *RATES)
 
-    def _texts(self) -> list[tuple[str, ...]]:
-        return [
+    def table(self) -> list[tuple[str, ...]]:
+        """Return the rates as rows of texts with a header."""
+        rows = [
             (
                 str(each.name),
                 f"{each.rows:,.10g}",
@@ -193,6 +227,7 @@ class SegmentRates(tuple[SegmentRate, ...]):
             )
             for each in self
         ]
+        return [self._HEADER, *rows]
 
     @property
     def notes(self) -> list[str]:
@@ -203,13 +238,25 @@ class SegmentRates(tuple[SegmentRate, ...]):
         return [*(str(self.gap(rate)) for rate in ("fpr", "recall")), ratio]
 
     def __str__(self) -> str:
-        return "\n".join([*text_table([self._HEADER, *self._texts()]), *self.notes])
+        return "\n".join([*text_table(self.table()), *self.notes])
 
     def to_html(self) -> str:
         """Return the table as HTML, with the numbers of ``str``."""
-        return html_table(self._HEADER, self._texts(), "; ".join(self.notes))
+        header, *rows = self.table()
+        return html_table(header, rows, "; ".join(self.notes))
 
     _repr_html_ = to_html
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return rates, gaps and the adverse impact ratio for JSON."""
+        ends = ("value", "low", "high")
+        rates = [
+            {"segment": each.name, "rows": each.rows, "positives": each.positives}
+            | {rate: {end: getattr(getattr(each, rate), end) for end in ends} for rate in RATES}
+            for each in self
+        ]
+        gaps = {rate: self.gap(rate)._asdict() for rate in RATES}
+        return {"rates": rates, "gaps": gaps, "adverse_impact_ratio": self.impact_ratio}
 
     def to_frame(self) -> Any:
         """Return the table as a pandas data frame, with columns for the ends of intervals."""

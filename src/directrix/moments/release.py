@@ -180,8 +180,11 @@ def describe_control(control: Mapping[str, Any]) -> str:
         return "no disclosure control"
     if control["kind"] == MIN_CELL:
         return f"no group below {control['min_cell']} rows"
-    settings = ", ".join(f"{key} {value}" for key, value in control.items() if key != "kind")
-    return f"differentially private ({settings})"
+    content = "cells and cross sums" if control["content"] == "cross" else "cells"
+    return (
+        f"differentially private {content}, ε = {control['epsilon']:g}, δ = {control['delta']:g} "
+        f"to {control['neighbours']}, noise of a cell {control['scale_cells']:.3g}"
+    )
 
 
 def joined_parts(parts: Sequence[Any]) -> tuple[Any, ...]:

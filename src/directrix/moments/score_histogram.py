@@ -455,10 +455,8 @@ def empty_histogram(n_models: int) -> ScoreHistogram:
     return ScoreHistogram(SIDES, np.zeros((n_models, 2, BINS)), np.zeros(2))
 
 
-def histogram_of_lines(
-    X: AnyArray, positive: AnyArray, lines: FloatArray, weight: FloatArray | None = None
-) -> ScoreHistogram:
-    """Count the scores of rows by k lines, side by side.
+def bins_of_lines(X: AnyArray, positive: AnyArray, lines: FloatArray) -> IntArray:
+    """Return the bins of the scores of rows by k lines, of shape (k, n), for `histogram_of_bins`.
 
     ``lines`` of shape (k, d + 1) have their intercept last; their scores should have a standard
     deviation of about one. Fastest if the columns of X are contiguous.
@@ -473,16 +471,34 @@ def histogram_of_lines(
         scores = coef @ np.asarray(X[rows].T, dtype=np.float64)
         scores += intercept
         bins[:, rows] = bins_of_sums(scores, offset[rows])
+    return bins
+
+
+def bins_of_scores(scores: AnyArray, positive: AnyArray) -> IntArray:
+    """Return the bins of the scores of rows by k models, of shape (k, n)."""
+    offset = np.where(positive, BINS, 0)
+    return bins_of_sums(np.asarray(scores, dtype=np.float64) + 0.0, offset)
+
+
+def histogram_of_bins(
+    bins: IntArray, positive: AnyArray, weight: FloatArray | None = None
+) -> ScoreHistogram:
+    """Count rows by the bins of their scores, which are BINS higher for positives."""
     return ScoreHistogram(SIDES, *_sums(bins, positive, weight))
+
+
+def histogram_of_lines(
+    X: AnyArray, positive: AnyArray, lines: FloatArray, weight: FloatArray | None = None
+) -> ScoreHistogram:
+    """Count the scores of rows by k lines, side by side; see `bins_of_lines`."""
+    return histogram_of_bins(bins_of_lines(X, positive, lines), positive, weight)
 
 
 def histogram_of_scores(
     scores: AnyArray, positive: AnyArray, weight: FloatArray | None = None
 ) -> ScoreHistogram:
     """Count the scores of rows by k models, of shape (k, n), side by side."""
-    offset = np.where(positive, BINS, 0)
-    bins = bins_of_sums(np.asarray(scores, dtype=np.float64) + 0.0, offset)
-    return ScoreHistogram(SIDES, *_sums(bins, positive, weight))
+    return histogram_of_bins(bins_of_scores(scores, positive), positive, weight)
 
 
 def side_by_side(histograms: Sequence[ScoreHistogram]) -> ScoreHistogram:

@@ -10,6 +10,8 @@ Public names
     Scores and columns of the rows of a day, as a model sees them.
 `Monitor`, `DayCheck`
     Checks of a day against reference rows: prevalence, alerts, drift, promises kept.
+`summarize_segments`, `SegmentMonitor`, `SegmentChecks`, `BrokenLimit`
+    The same for each segment of the rows, with one rate of false alarms for all.
 `retune`, `refit`
     Repair: another threshold, another fit.
 `challenge`, `compare_models`
@@ -24,9 +26,16 @@ from directrix.monitoring.day_check import DayCheck
 from directrix.monitoring.day_summaries import DaySummaries, summarize_day
 from directrix.monitoring.monitor import Monitor
 from directrix.monitoring.repair import Refit, Retuning, refit, retune
+from directrix.monitoring.segments import (
+    BrokenLimit,
+    SegmentChecks,
+    SegmentMonitor,
+    summarize_segments,
+)
 from directrix.monitoring.store import SummaryStore, decayed
 
 __all__ = [
+    "BrokenLimit",
     "BudgetMove",
     "Challenge",
     "Challenges",
@@ -35,6 +44,8 @@ __all__ = [
     "Monitor",
     "Refit",
     "Retuning",
+    "SegmentChecks",
+    "SegmentMonitor",
     "SummaryStore",
     "challenge",
     "compare_models",
@@ -43,4 +54,5 @@ __all__ = [
     "refit",
     "retune",
     "summarize_day",
+    "summarize_segments",
 ]

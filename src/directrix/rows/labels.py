@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from directrix._typing import AnyArray, FloatArray
+from directrix._typing import AnyArray, FloatArray, IntArray
 
 T = TypeVar("T")
 
@@ -331,3 +331,53 @@ def _canonical(classes: AnyArray) -> AnyArray:
     result = classes if dtype is None else classes.astype(dtype)
     result.flags.writeable = False
     return result
+
+
+# ── Names of rows, such as the segment that each belongs to ───────────────────────────────────────
+
+
+def numbered_names(values: Any) -> tuple[tuple[Any, ...], IntArray]:
+    """Return the names that occur in rows, in order, and the position of each row's among them.
+
+    Raises ValueError if some are missing.
+    """
+    plain = np.asarray(values).tolist()
+    found: dict[Any, int] = {}
+    by_row = (found.setdefault(name, len(found)) for name in plain)
+    first_seen = np.fromiter(by_row, dtype=np.int64, count=len(plain))
+    if any(map(_is_missing, found)):
+        missing = [row for row, name in enumerate(plain) if _is_missing(name)]
+        msg = (
+            f"segment is missing in {len(missing)} rows, the first of them row {missing[0]}: "
+            'give these rows a name too, such as "unknown"'
+        )
+        raise ValueError(msg)
+    names = ordered_names(found)
+    position = np.empty(len(names), dtype=np.int64)
+    position[[found[name] for name in names]] = np.arange(len(names))
+    return names, position[first_seen]
+
+
+def ordered_names(names: Iterable[Any]) -> tuple[Any, ...]:
+    """Return distinct names, sorted by their types and then by themselves."""
+    return tuple(sorted(set(names), key=lambda name: (type(name).__name__, name)))
+
+
+def pooled_names(names: Sequence[Any], pool: Mapping[Any, Any]) -> tuple[tuple[Any, ...], IntArray]:
+    """Return the names after some have got new ones, and the position of each old one's new name.
+
+    Raises ValueError for a name that does not occur.
+    """
+    strangers = [name for name in pool if name not in set(names)]
+    if strangers:
+        msg = f"pool= names the segment {strangers[0]!r}, and no row is in it"
+        raise ValueError(msg)
+    changed = [pool.get(name, name) for name in names]
+    made = ordered_names(changed)
+    return made, np.array([made.index(name) for name in changed], dtype=np.int64)
+
+
+def _is_missing(value: Any) -> bool:
+    """Return whether a value is None, NaN, NaT or the NA of pandas."""
+    missing = type(value).__name__ in ("NoneType", "NAType", "NaTType")
+    return missing or bool(value != value)  # noqa: PLR0124 - NaN

@@ -4,6 +4,8 @@ Public names
 ------------
 `BinCounts`
     Rows in each cell and pair of cells of a binner, by class and fold.
+`private_advice`, `PrivateAdvice`
+    Noise of a private release, and from how many rows on it is useful.
 `ReleasedCounts`
     Counts that sites have released under disclosure control.
 `stability`, `Stability`
@@ -38,6 +40,7 @@ from directrix.exceptions import (
 from directrix.tables.binner import Binner
 from directrix.tables.bins import LevelBins, NumberBins
 from directrix.tables.counts.bin_counts import BinCounts
+from directrix.tables.counts.private import PrivateAdvice, private_advice
 from directrix.tables.counts.release import ReleasedCounts
 from directrix.tables.counts.stability import Stability, stability
 from directrix.tables.sketch import TableSketch
@@ -56,9 +59,11 @@ __all__ = [
     "NegativeCountError",
     "NumberBins",
     "OwnBinsError",
+    "PrivateAdvice",
     "ReleasedCounts",
     "Stability",
     "Table",
     "TableSketch",
+    "private_advice",
     "stability",
 ]

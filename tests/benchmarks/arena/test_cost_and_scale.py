@@ -33,7 +33,8 @@ def test_a_set_that_was_not_measured_has_no_row_and_a_competitor_no_cell(tmp_pat
             "logistic regression": "0.800, 0.400, CPU 1.5",
             "DirectClassifier": "0.820, 0.410, CPU 1.5",
             "ScorecardClassifier": "",
-            "the same from counts": "",
+            "its full card": "",
+            "the full card from counts": "",
             "LightGBM": "0.960, 0.480, CPU 1.5",
         }
     ]

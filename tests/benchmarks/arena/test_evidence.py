@@ -7,6 +7,7 @@ from benchmarks.arena import evidence
 from benchmarks.arena.evidence import (
     CARD,
     DIRECT,
+    FULL,
     LOGISTIC,
     NUMBERS,
     TABLES,
@@ -21,7 +22,7 @@ from benchmarks.arena.results import Score, record_of
 from benchmarks.rivals.lines import TUNED
 from benchmarks.rivals.tables import EBM, LINE
 
-RIVALS = {"prior": 0.3, TUNED: 0.5, DIRECT: 0.6, CARD: 0.7, TREES: 0.8}
+RIVALS = {"prior": 0.3, TUNED: 0.5, DIRECT: 0.6, CARD: 0.7, FULL: 0.75, TREES: 0.8}
 
 
 @pytest.fixture
@@ -58,8 +59,8 @@ def test_gains_are_over_logistic_regression_and_the_best_is_bold(arena):
     cells = [[cell.strip() for cell in row.split("|")[1:-1]] for row in expectations(arena)[4:]]
     assert [row[1:3] for row in cells[:3]] == [["1", metric] for metric in evidence.EXPECTED]
     for row in cells:
-        assert row[4:7] == ["+0.100 (+0.100)", "+0.200 (+0.200)", "**+0.300 (+0.300)**"]
-        assert row[7] == f"0 / 0 / 0 / {row[1]}"
+        assert row[4:7] == ["+0.100 (+0.100)", "+0.200 (+0.200)", "+0.250 (+0.250)"]
+        assert row[7:] == ["**+0.300 (+0.300)**", f"0 / 0 / 0 / 0 / {row[1]}"]
     assert {row[3] for row in cells} == {"0.500"}
 
 
@@ -68,13 +69,14 @@ def test_one_set_that_is_far_off_moves_the_mean_and_not_what_is_bold(tmp_path):
     direct = (0.51, 0.51, 0.1)
     for name, value in zip(SETS["general"], direct, strict=False):
         for fold in range(5):
-            for rival, auc in {**RIVALS, DIRECT: value, CARD: 0.49, TREES: 0.49}.items():
+            others = dict.fromkeys((CARD, FULL, TREES), 0.49)
+            for rival, auc in {**RIVALS, DIRECT: value, **others}.items():
                 values = {"AUC": auc, "average precision": 0.05}
                 score = Score(name, 500, 5, 0, fold, rival, 1.0, 1.0, "abcdef0", values)
                 record.append([score.cells(METRICS)])
     row = next(row for row in expectations(Everything(record)) if "| AUC |" in row)
     cells = [cell.strip() for cell in row.split("|")[4:-2]]
-    assert cells == ["0.500", "**+0.010 (-0.127)**", "-0.010 (-0.010)", "-0.010 (-0.010)"]
+    assert cells == ["0.500", "**+0.010 (-0.127)**", *["-0.010 (-0.010)"] * 3]
 
 
 def test_cards_meet_the_logistic_regression_that_is_tuned_for_the_metric(tmp_path):
@@ -91,11 +93,14 @@ def test_cards_meet_the_logistic_regression_that_is_tuned_for_the_metric(tmp_pat
 
 
 def test_the_summary_says_what_the_pooled_tests_say(arena):
-    about_line, about_card = evidence.in_short(arena)
+    new, at_hand, about_line, about_card, about_full = evidence.in_short(arena)
+    assert new.endswith("not measured yet.")
+    assert at_hand.endswith("not measured yet.")
     assert "significantly better on 3 to 3 of 61 sets" in about_line
     assert "worse on 0 to 0" in about_line
     assert about_line.endswith("significantly better in no metric.")  # three sets are too few
     assert "against LightGBM (3 sets) better in 0, worse in 0 of 5" in about_card
+    assert "against LightGBM (3 sets) better in 0, worse in 0 of 5" in about_full
 
 
 def test_gains_of_many_sets_are_clear(tmp_path):
@@ -107,9 +112,40 @@ def test_gains_of_many_sets_are_clear(tmp_path):
         for rival, value in RIVALS.items()
     ]
     record.append([score.cells(METRICS) for score in scores])
-    about_line, about_card = evidence.in_short(Everything(record))
+    about_line, about_card = evidence.in_short(Everything(record))[2:4]
     assert about_line.endswith("significantly better in AUC.")
     assert "against LightGBM (20 sets) better in 0, worse in 1 of 1" in about_card
+
+
+def test_a_competitor_that_was_not_measured_leaves_the_others_their_row(arena):
+    arena.scores = [score for score in arena.scores if score.rival != CARD]
+    cells = [[cell.strip() for cell in row.split("|")[1:-1]] for row in expectations(arena)[4:]]
+    assert cells
+    for row in cells:
+        assert row[5] == ""
+        assert row[8] == f"0 / 0 / - / 0 / {row[1]}"
+
+
+def test_tables_say_on_how_many_boosting_is_ahead_and_how_long_the_cards_are(tmp_path):
+    record = record_of(tmp_path / "measured.csv", (*METRICS, "recall at FPR 5 %", "lines"))
+    values = {CARD: 0.7, FULL: 0.75, LINE: 0.6, evidence.EVIDENCE: 0.6, EBM: 0.7}
+    lines = {CARD: 40.0, FULL: 200.0}
+    for name, trees in zip(evidence.NEW_TABLES, (0.6, 0.8, 0.8), strict=False):
+        for fold in range(5):
+            for rival, value in {**values, TREES: trees}.items():
+                measured = {"AUC": value, "recall at FPR 5 %": value}
+                if rival in lines:
+                    measured["lines"] = lines[rival]
+                score = Score(name, 500, 5, 0, fold, rival, 1.0, 1.0, "abcdef0", measured)
+                record.append([score.cells(record.columns[9:])])
+    arena = Everything(record)
+    said = evidence.in_short(arena)[0]
+    assert "in AUC on 2 of 3 (the card's gain is -0.033 in the mean" in said
+    assert "the full card's +0.017)" in said
+    assert "prints 40 lines in the median, the full card 200" in said
+    table = [line for line in evidence.cards_on_tables(arena) if line.startswith("| mean of 3")]
+    assert len(table) == 2
+    assert all(row.endswith("| 40 | 200 |") for row in table)
 
 
 def test_a_competitor_with_fewer_sets_does_not_take_sets_from_the_diagram(arena):

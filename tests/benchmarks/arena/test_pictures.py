@@ -22,7 +22,7 @@ def test_every_competitor_is_named_with_its_rank_and_ours_in_colour():
 def test_the_picture_has_all_tables_and_three_models():
     pytest.importorskip("matplotlib")
     (ax,) = picture(TableArena()).axes
-    assert len(ax.get_yticklabels()) == 12
+    assert len(ax.get_yticklabels()) == 16
     assert [text.get_text() for text in ax.get_legend().get_texts()] == [
         "logistic regression, one-hot",
         "gradient boosting (LightGBM, tuned)",

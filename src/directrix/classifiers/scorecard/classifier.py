@@ -200,6 +200,7 @@ class ScorecardClassifier(CardModel):
         features: Sequence[Any] | None = None,
         weight: Any = None,
         fold: Any = None,
+        segment: Any = None,
         counts: BinCounts | None = None,
         refine: int = 1,
         engine: str = "auto",
@@ -229,6 +230,10 @@ class ScorecardClassifier(CardModel):
             Sample weights. A row of whole weight k stays in one fold here.
         fold : HashFolds, optional
             How rows are held out; by default each row independently, in as many folds as `cv`.
+        segment : str, int or array, optional
+            Segment of each row, such as a country: ``operating_point_.segments`` has the rates in
+            each, and limits may be kept in all (`InEverySegment`). It is counted in the same
+            passes, and no feature unless `features` names it.
         counts : BinCounts, optional
             Counts of all these rows, with the same folds: the card is made from them in closed
             form, with their bins.
@@ -250,6 +255,7 @@ class ScorecardClassifier(CardModel):
             raise ValueError(msg)
         log = Progress(self)
         roles = {"target": target, "features": features, "weight": weight, "fold": fold}
+        roles |= {"segment": segment}
         reading = {"engine": engine, "progress": progress}
         fit = self._source_fit(source, roles, reading, refine, TableRoles)
         n_folds = fit.passes.fold.n_folds
@@ -283,7 +289,10 @@ class ScorecardClassifier(CardModel):
             Its bins are those of the card. For the moments of a summary, see
             `BinCounts.from_moments`.
         """
-        counts = counts.estimate() if isinstance(counts, ReleasedCounts) else counts
+        noise: dict[Any, float] = {}
+        if isinstance(counts, ReleasedCounts):
+            noise = counts.cell_noise
+            counts = counts.estimate()
         metric = resolve(self.metric)
         self._check_parameters([metric])
         if self.guarantee is not None:
@@ -301,7 +310,9 @@ class ScorecardClassifier(CardModel):
         self._set_binner(counts.binner)
         directions = self._directions(counts.bins, len(self.classes_))
         scale = scale_of(self.points)
-        made = cards_of_counts(metric, counts, self._positives, directions, scale, self.max_lines)
+        made = cards_of_counts(
+            metric, counts, self._positives, directions, scale, self.max_lines, noise
+        )
         self._set_cards([each.card for each in made], [each.fitted for each in made])
         self.reports_ = ()
         return self

@@ -105,6 +105,8 @@ def fit(
     drop: opt.Drop = None,
     weight: opt.Weight = None,
     positive: opt.Positive = None,
+    segment: opt.Segment = None,
+    in_every_segment: opt.InEverySegment = False,
     spark: opt.Spark = None,
     file_format: opt.Format = None,
     n_features: opt.FeatureCount = None,
@@ -136,6 +138,8 @@ def fit(
     of_card = max_lines is None or (name == "scorecard" and (releases or not from_summary))
     require(of_card, "only cards have lines: it needs -c scorecard", "--max-lines")
     require(prior is None or from_summary, "rows have their own shares of classes", "--prior")
+    of_segments = segment is None or (name in _SEARCHING and not from_summary)
+    require(of_segments, "it needs rows, and -c direct or -c scorecard", "--segment")
     if name == "beta-bernoulli":
         require(metric is None, "this classifier fits probabilities, not a metric", "--metric")
     if releases:
@@ -163,12 +167,15 @@ def fit(
             file_format,
             n_features,
             spark,
+            segment=segment,
         )
         parameters = settings.parameters() | {
             key: value
             for key, value in (("guarantee", guarantee), ("time_budget", time_budget))
             if value is not None
         }
+        if in_every_segment:
+            parameters["limits"] = _in_every_segment(trained_metric, segment, guarantee)
         if max_lines is not None:
             parameters["max_lines"] = _number_of_lines(max_lines)
         unfitted = _make_classifier(name, trained_metric, parameters)
@@ -198,6 +205,17 @@ def _make_classifier(name: str, metric: Metric, parameters: Mapping[str, Any]) -
         return classifiers.BetaBernoulliClassifier()
     plain = {"moment": classifiers.MomentClassifier, "smooth": classifiers.SmoothClassifier}
     return plain[name](metric)
+
+
+def _in_every_segment(metric: Metric, segment: str | None, guarantee: float | None) -> Any:
+    """Return the limit of a metric as one that is kept in every segment."""
+    from directrix.fitting.guarantee import limit_of, limit_text
+    from directrix.metrics import InEverySegment
+
+    require(segment, "give the column of segments", "--segment")
+    require(guarantee is not None, "a limit needs a confidence", "--guarantee")
+    limit = limit_of(metric)
+    return InEverySegment({limit_text(limit).split()[0]: limit.value})
 
 
 def _number_of_lines(text: str) -> int | str | None:
@@ -255,8 +273,9 @@ def _fit_rows(model: Any, files: RowFiles) -> tuple[Any, str]:
     classes = np.unique(y).tolist()
     if len(classes) < 2 or not isinstance(model, DirectClassifier | ScorecardClassifier):
         _require_two_classes(classes)
+    columns = {} if rows.segment is None else {"segment": rows.segment}
     with show_status(f"fitting {type(model).__name__} to {len(y):,} rows"):
-        model.fit(rows.X, y, sample_weight=rows.weight)
+        model.fit(rows.X, y, sample_weight=rows.weight, **columns)
     if rows.names is not None:
         # The array that was fitted has no names; the model file needs them to select columns.
         model.feature_names_in_ = np.array(rows.names, dtype=object)

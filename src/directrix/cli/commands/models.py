@@ -46,10 +46,11 @@ def evaluate(
     drop: opt.Drop = None,
     weight: opt.Weight = None,
     positive: opt.Positive = None,
+    segment: opt.Segment = None,
     file_format: opt.Format = None,
     as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
-    """Measure a model on labelled rows, with 95 % intervals."""
+    """Measure a model on labelled rows, with 95 % intervals; by segment too with --segment."""
     import numpy as np
 
     from directrix.classifiers.evaluation import (
@@ -62,17 +63,20 @@ def evaluate(
 
     classifier = load_model(model)
     measured_metric = metric_of_model(classifier) if metric is None else parse_metric(metric)
-    files = RowFiles.of(rows, target, features, drop, weight, positive, file_format)
-    scored = score_rows(classifier, files)
     classes = labels_of(classifier)
+    two = len(classes) == 2
+    require(two or segment is None, "rates by segment are those of two classes", "--segment")
+    given = (rows, target, features, drop, weight, positive, file_format)
+    scored = score_rows(classifier, RowFiles.of(*given, segment=segment))
     n_rows = len(scored.y)
-    if len(classes) > 2:
+    if not two:
         several = measure_multiclass(scored, classes)
         text = f"{n_rows:,} rows, {len(classes)} classes\n\n{_table(several)}"
         return Reply(text, {"model": model, "rows": n_rows, **_at_threshold_json(several)})
     measures = measure_binary(scored, measured_metric, measured_metric.label, classes)
     weighted = scored.weight is not None and bool(np.ptp(scored.weight) > 0)
     best = ["", f"{BEST_CUTOFF}, not that of the model", _table(measures.best_cutoff)]
+    rates = scored.segment_rates(classes[1])
     text = "\n".join(
         [
             *([measures.verdict] if measures.verdict else []),
@@ -83,6 +87,7 @@ def evaluate(
             _table(measures.at_cutoff),
             *([measures.limit] if measures.limit else []),
             *(best if measures.best_cutoff else []),
+            *(["", f"by {segment}, at the cutoff of the model", str(rates)] if rates else []),
         ]
     )
     values = {
@@ -101,6 +106,8 @@ def evaluate(
         "no_better_than_constant": not measures.better_than_chance,
         "weighted": weighted,
     }
+    if rates is not None:
+        values["segments"] = rates.to_dict()
     return Reply(text, values)
 
 

@@ -21,6 +21,8 @@ from directrix.cli.reply import Reply, UsageError, show_status
 from directrix.files.atomic import atomic_file
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from directrix.cli.pages import ReportData
     from directrix.cli.rows import RowFiles
     from directrix.metrics.base import Metric
@@ -190,6 +192,7 @@ def report(
     drop: opt.Drop = None,
     weight: opt.Weight = None,
     positive: opt.Positive = None,
+    segment: opt.Segment = None,
     file_format: opt.Format = None,
     as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
@@ -199,14 +202,21 @@ def report(
     """
     require_output(output, [model, *(rows or ()), fit_json, about], force=force)
     require(template or about is None, "texts are those of a document: give --template", "--about")
-    roles = (target, features, drop, weight, positive, file_format)
+    require(rows or segment is None, "segments are those of rows: give files", "ROWS")
+
+    def row_files() -> RowFiles:
+        from directrix.cli.rows import RowFiles
+
+        roles = (target, features, drop, weight, positive, file_format)
+        return RowFiles.of(rows or [], *roles, segment=segment)
+
     if template is not None:
         check_choice(template, _TEMPLATES, "--template")
         require(metric is None, "a document states the metric of the model", "--metric")
-        content, values = _document(model, rows, template, about, fit_json, roles)
+        content, values = _document(model, row_files() if rows else None, template, about, fit_json)
     else:
         require(rows, "give files of rows", "ROWS")
-        content, values = _report(model, rows or [], metric, fit_json, roles)
+        content, values = _report(model, row_files(), metric, fit_json)
     with atomic_file(output) as file:
         file.write(content)
     values = {"output": output, "bytes": len(content), **values}
@@ -214,18 +224,13 @@ def report(
 
 
 def _document(
-    model: str,
-    rows: list[str] | None,
-    template: str,
-    about: str | None,
-    fit_json: str | None,
-    roles: tuple[Any, ...],
+    model: str, given: RowFiles | None, template: str, about: str | None, fit_json: str | None
 ) -> tuple[bytes, dict[str, Any]]:
     """Return a document of a scorecard to sign, and what there is to say about it."""
     from directrix.cli.card_settings import read_settings
     from directrix.cli.pages import read_directions
     from directrix.cli.pictures import use_file_backend
-    from directrix.cli.rows import RowFiles, read_rows
+    from directrix.cli.rows import read_rows
     from directrix.documents import to_document
 
     use_file_backend()
@@ -236,33 +241,33 @@ def _document(
         "directions": None if fit_json is None else read_directions(fit_json),
     }
     n_rows = 0
-    if rows:
-        files = RowFiles.of(rows, *roles).for_model(classifier)
+    if given is not None:
+        files = given.for_model(classifier)
         read = read_rows(files, raw=True)
         labels = files.labels(read.y, classifier.classes_)
         n_rows = len(labels)
         options |= {"X": read.X, "y": labels, "sample_weight": read.weight}
+        options["segment"] = read.segment
     with show_status("writing the document"):
         content = to_document(classifier, **options).encode()
     return content, {"template": template, "rows": n_rows}
 
 
 def _report(
-    model: str, rows: list[str], metric: str | None, fit_json: str | None, roles: tuple[Any, ...]
+    model: str, files: RowFiles, metric: str | None, fit_json: str | None
 ) -> tuple[bytes, dict[str, Any]]:
     """Return the page about a model and labelled rows, and its figures."""
     from directrix.classifiers.evaluation import measure_binary
     from directrix.cli.formatting import metric_of_model
     from directrix.cli.pages import ReportData, read_fit_record, write_sections
     from directrix.cli.pictures import require_positive_rows, use_file_backend
-    from directrix.cli.rows import RowFiles, labels_of, score_rows, takes_raw_rows
+    from directrix.cli.rows import labels_of, score_rows, takes_raw_rows
     from directrix.documents.page import Page
 
     fit = None if fit_json is None else read_fit_record(fit_json)
     use_file_backend()
     classifier = load_model(model)
     reported_metric = metric_of_model(classifier) if metric is None else parse_metric(metric)
-    files = RowFiles.of(rows, *roles)
     # A card has raw columns, of which there are no moments.
     scored = score_rows(classifier, files, with_moments=not takes_raw_rows(classifier))
     labels = labels_of(classifier)
@@ -271,7 +276,7 @@ def _report(
     measures = measure_binary(scored, reported_metric, name, labels)
     with show_status("drawing"):
         data = ReportData(classifier, labels, reported_metric, scored, is_positive, measures, fit)
-        page = Page(f"Classifier report: {name}", _lead(data, model, rows))
+        page = Page(f"Classifier report: {name}", _lead(data, model, files.paths))
         if measures.verdict:
             page.alert(measures.verdict)
         page.cards(_key_figures(data))
@@ -283,7 +288,7 @@ def _report(
     return page.html().encode(), values
 
 
-def _lead(data: ReportData, model: str, rows: list[str]) -> str:
+def _lead(data: ReportData, model: str, rows: Sequence[str]) -> str:
     """Return the paragraph below the title: which model, which metric, which rows."""
     from importlib.metadata import version
 

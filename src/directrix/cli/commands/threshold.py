@@ -33,6 +33,8 @@ def threshold(
         float | None,
         typer.Option(help="Confidence with which new rows keep the limits, such as 0.95."),
     ] = None,
+    segment: opt.Segment = None,
+    in_every_segment: opt.InEverySegment = False,
     weight: opt.Weight = None,
     positive: opt.Positive = None,
     output: Annotated[
@@ -52,19 +54,24 @@ def threshold(
     from directrix.cli.formatting import describe_model, model_json
     from directrix.cli.rows import RowFiles, labels_to_fit, read_rows
     from directrix.export import save
+    from directrix.metrics import InEverySegment
 
     require_output(output, rows, force=force)
-    limits = _parse_limits(limit)
+    limits: Any = _parse_limits(limit)
     require(limits is None or guarantee is not None, "a limit needs a confidence", "--guarantee")
+    require(not in_every_segment or segment, "give the column of segments", "--segment")
+    require(not in_every_segment or limits, "give the limits to keep in each", "--limit")
+    if in_every_segment:
+        limits = InEverySegment(limits)
     asked = None if metric is None else parse_metric(metric)
-    given = RowFiles.of(rows, target, None, None, weight, positive)
+    given = RowFiles.of(rows, target, None, None, weight, positive, segment=segment)
     require(not given.libsvm, "scores are read from files with named columns", "ROWS")
     files = given.of_columns(score)
     read = read_rows(files)
     y, label = labels_to_fit(files, read.y)
     model = OperatingPointClassifier(
         None, asked, positive=label, limits=limits, guarantee=guarantee
-    ).fit(read.X, y, sample_weight=read.weight)
+    ).fit(read.X, y, sample_weight=read.weight, segment=read.segment)
     model.n_features_in_ = 1
     model.feature_names_in_ = np.array([score], dtype=object)  # for the model file
     lines = [f"from {len(y):,} rows with scores", describe_model(model)]

@@ -395,7 +395,10 @@ class BinCounts(ClasswiseSummary):
     def release(
         self,
         *,
-        min_cell: int = 10,
+        min_cell: int | None = None,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        content: str = "auto",
         site: str,
         period: str = "",
         ledger: str | PathLike[str] | None = None,
@@ -407,10 +410,21 @@ class BinCounts(ClasswiseSummary):
         been agreed on with other sites or be older than the rows; those that were fitted to the
         counted rows are refused.
 
+        With ``epsilon`` and ``delta``, numbers have the noise of differential privacy instead:
+        nothing that can be learned from the release depends much on a single row. All noise is
+        made by OpenDP, the extra "private". Rows with weights are refused.
+
         Parameters
         ----------
-        min_cell : int
-            Least number of rows of a group, by class; 1 for no control at all.
+        min_cell : int, optional
+            Least number of rows of a group, by class; 1 for no control at all. By default 10, if
+            there is no ``epsilon``.
+        epsilon, delta : float, optional
+            Budget of differential privacy, such as 1.0 and 1e-6, for neighbouring tables of which
+            one has one row more. `private_advice` says what it is worth.
+        content : {"auto", "cells", "cross"}
+            With ``epsilon``: release rows of cells, or cross sums of pairs of columns too. "auto"
+            decides by the noisy number of rows; sites that add up releases agree on one.
         site, period : str
             Whose rows they are, and of when. Parts of one site and period count once.
         ledger : path, optional
@@ -419,7 +433,14 @@ class BinCounts(ClasswiseSummary):
         """
         from directrix.tables.counts.release import ReleasedCounts  # noqa: PLC0415 - made of counts
 
-        return ReleasedCounts.of(self, min_cell=min_cell, site=site, period=period, ledger=ledger)
+        names: dict[str, Any] = {"site": site, "period": period, "ledger": ledger}
+        if epsilon is None and delta is None:
+            least = 10 if min_cell is None else min_cell
+            return ReleasedCounts.of(self, min_cell=least, **names)
+        if min_cell is not None or epsilon is None or delta is None:
+            msg = "give either min_cell=, or both epsilon= and delta= for a private release"
+            raise ValueError(msg)
+        return ReleasedCounts.private(self, epsilon=epsilon, delta=delta, content=content, **names)
 
     def weights_of_evidence(self, column: str | int, smoothing: float = 0.5) -> FloatArray:
         """Return the logarithm of the positives' share of each cell over the negatives'.

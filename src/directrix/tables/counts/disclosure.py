@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from directrix._typing import FloatArray, IntArray
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.tables.bins import Bins, LevelBins
 from directrix.tables.counts.pair_counts import PairCounts
 
@@ -39,13 +39,15 @@ class PublicCodes(NamedTuple):
     ``matrix``, of shape (cells, codes), has whole numbers from 0 to `CODE_RANGE`; a code is zero in
     all cells of other columns. ``starts`` is the first cell of each column and the number of all;
     ``code_starts`` the first code of each column and the number of all. ``weights`` is the public
-    weight of each cell, positive, which sums to one in each column.
+    weight of each cell, positive, which sums to one in each column. ``is_square`` says which codes
+    are squares of ranks.
     """
 
     matrix: IntArray
     starts: IntArray
     code_starts: IntArray
     weights: FloatArray
+    is_square: AnyArray
 
     @classmethod
     def of(cls, bins: Sequence[Bins]) -> PublicCodes:
@@ -57,7 +59,9 @@ class PublicCodes(NamedTuple):
         matrix = np.zeros((int(starts[-1]), int(code_starts[-1])), dtype=np.int64)
         for k, block in enumerate(blocks):
             matrix[starts[k] : starts[k + 1], code_starts[k] : code_starts[k + 1]] = block
-        return cls(matrix, starts, code_starts, np.concatenate(weights))
+        is_square = np.zeros(matrix.shape[1], dtype=bool)
+        is_square[code_starts[:-1][[column.n_ordered > 2 for column in bins]] + 1] = True
+        return cls(matrix, starts, code_starts, np.concatenate(weights), is_square)
 
     @property
     def of_two_columns(self) -> IntArray:
@@ -232,7 +236,7 @@ class PublishedClass(NamedTuple):
     """What one site published of one class, as numbers of rows that are expected.
 
     ``total`` is the number of rows, ``cells`` the rows of each group at its first cell, ``cross``
-    the cross sums, and ``cross_variance`` the variance of the error of one of them. They were
+    the cross sums, and ``cross_variance`` the variance of the error of each of them. They were
     rounded down to multiples of ``step``; zero if they were not rounded.
     """
 
@@ -240,7 +244,7 @@ class PublishedClass(NamedTuple):
     cells: FloatArray
     groups: IntArray
     cross: FloatArray
-    cross_variance: float
+    cross_variance: float | FloatArray
     step: float = 0.0
 
 
@@ -321,13 +325,13 @@ def _correlations(
     n_codes = scaled.shape[1]
     mean = share @ scaled
     independent = np.outer(mean, mean)
-    cross, noise = np.zeros((n_codes, n_codes)), 0.0
+    cross, noise = np.zeros((n_codes, n_codes)), np.zeros((n_codes, n_codes))
     for part in parts:
         # A sum that was rounded down to zero is hardly above what independent columns have.
         rounded = np.minimum(part.step / 2.0, CODE_RANGE**2 * part.total * independent)
         sums = part.cross + np.where(part.cross > 0, part.step / 2.0, rounded)
         cross += sums / CODE_RANGE**2
-        noise += part.cross_variance / CODE_RANGE**4
+        noise += np.asarray(part.cross_variance) / CODE_RANGE**4
     covariance = (cross / max(total, 1.0) - independent) * codes.of_two_columns
     covariance = covariance + covariance.T
     whitening = np.zeros((n_codes, n_codes))
@@ -342,8 +346,8 @@ def _correlations(
         inverse = np.where(kept, 1.0 / np.sqrt(np.where(kept, values, 1.0)), 0.0)
         whitening[each, each] = vectors * inverse
         loadings[cells, each] = weighted @ whitening[each, each]
-    size = (whitening**2).sum(axis=0)
-    variance = np.multiply.outer(size, size) * noise / max(total, 1.0) ** 2
+    noise *= codes.of_two_columns
+    variance = (whitening**2).T @ (noise + noise.T) @ whitening**2 / max(total, 1.0) ** 2
     return _Correlations(whitening.T @ covariance @ whitening, variance, loadings)
 
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.util import find_spec
 from math import inf, nextafter, sqrt
 from typing import Any, NamedTuple
@@ -202,6 +203,7 @@ def is_statement(control: Mapping[str, Any]) -> bool:
     return all(isinstance(value, int | float) and 0 < value < inf for value in values)
 
 
+@lru_cache
 def _unit_scale(epsilon: float, delta: float) -> float:
     """Return the scale of the noise of a vector that one row changes by at most one."""
     if not (0 < epsilon <= _LARGEST_EPSILON and 0 < delta < 1):
@@ -281,9 +283,7 @@ class NoisyClass(NamedTuple):
     variance: Mapping[str, float]
 
     @classmethod
-    def of(
-        cls, parts: Sequence[tuple[float, AnyArray, AnyArray, Mapping[str, Any]]]
-    ) -> NoisyClass:
+    def of(cls, parts: Sequence[tuple[float, AnyArray, AnyArray, Mapping[str, Any]]]) -> NoisyClass:
         """Add up rows, cells and cross sums; every site adds the variance of its noise."""
         controls = [control for *_, control in parts]
         variance = {
@@ -316,7 +316,7 @@ class NoisyClass(NamedTuple):
         cross = (self.cross + 2 * CODE_RANGE * both - CODE_RANGE**2 * total) / 4.0
         known = released_pairs(codes) & bool(self.variance["cross"])
         cross = np.where(known, cross, np.outer(code_sums, code_sums) / total)
-        groups = np.arange(len(cells), dtype=np.int32)
+        groups = np.arange(len(cells))
         # Products of centred codes are four times as large as those of codes.
         noise = np.where(known, self.variance["cross"] / 16.0, 0.0)
         return PublishedClass(total, cells, groups, cross * codes.of_two_columns, noise)
@@ -377,17 +377,14 @@ class PrivateAdvice:
     def __str__(self) -> str:
         sites = "one site" if self.n_sites == 1 else f"{self.n_sites} sites"
         lines = [
-            f"private release of {self.n_columns} columns with {self.n_cells} cells by {sites}, "
-            f"ε = {self.epsilon:g}, δ = {self.delta:g} ({_NEIGHBOURS})",
+            f"private release of {self.n_columns} columns with {self.n_cells} cells by {sites}",
+            f"budget: ε = {self.epsilon:g}, δ = {self.delta:g}, to {_NEIGHBOURS}",
             f"noise of a cell: {self.cell_noise:.1f} rows (standard deviation)",
-            "cells alone are useful from about "
-            f"{self.rows_for_cells:,} rows of the rarer class on",
+            f"cells are useful from about {self.rows_for_cells:,} rows of the rarer class on",
         ]
         if self.rows_for_cross is not None:
-            lines.append(
-                f"cross sums improve a card from about {self.rows_for_cross:,} rows of all "
-                "classes and sites on"
-            )
+            rows = f"{self.rows_for_cross:,} rows of all classes and sites"
+            lines.append(f"cross sums improve a card from about {rows} on")
         return "\n".join(lines)
 
 
@@ -426,9 +423,7 @@ def private_advice(
     n_columns, n_cells = len(binner.bins_), len(codes.weights)
     per_column = n_cells / n_columns
     rows = _two_digits(noise / _USEFUL * per_column)
-    return PrivateAdvice(
-        epsilon, delta, n_columns, n_cells, n_sites, noise, rows, needed
-    )
+    return PrivateAdvice(epsilon, delta, n_columns, n_cells, n_sites, noise, rows, needed)
 
 
 def _two_digits(number: float) -> int:

@@ -18,6 +18,7 @@ from directrix.moments.release import (
     MIN_CELL,
     NONE,
     PARTS,
+    PRIVATE,
     Part,
     Release,
     checked_min_cell,
@@ -34,14 +35,25 @@ from directrix.tables.counts.disclosure import (
     PublishedClass,
     Queries,
     estimate_pairs,
+    identity_groups,
     publish,
     rounding_base,
 )
 from directrix.tables.counts.pair_counts import PairCounts
+from directrix.tables.counts.private import (
+    NoisyClass,
+    is_statement,
+    private_vectors,
+    require_rows_of_weight_one,
+)
 from directrix.tables.counts.storage import contradiction
 
 #: Shares of a column that are told apart in the bins of a release.
 _SHARES = 128
+
+
+#: Rows by which the weights of bins must differ from the counted rows.
+_NEARLY = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +157,7 @@ class ReleasedCounts(Release):
         period: str = "",
         ledger: str | PathLike[str] | None = None,
     ) -> ReleasedCounts:
-        """Release counts; see ``BinCounts.release``."""
+        """Release counts under control of their cells; see ``BinCounts.release``."""
         min_cell = checked_min_cell(min_cell)
         whole = rows_to_release(counts, min_cell)
         (groups,) = whole.parts
@@ -160,6 +172,39 @@ class ReleasedCounts(Release):
             part = _controlled_part(site, period, classes, groups, bins, min_cell)
         if ledger is not None:
             note_release(part, ledger, _cells_by_label(whole), 2 * min_cell)
+        return cls((part,), bins, counts.named)
+
+    @classmethod
+    def private(
+        cls,
+        counts: BinCounts,
+        *,
+        epsilon: float,
+        delta: float,
+        content: str = "auto",
+        site: str,
+        period: str = "",
+        ledger: str | PathLike[str] | None = None,
+    ) -> ReleasedCounts:
+        """Release counts with the noise of differential privacy; see ``BinCounts.release``."""
+        require_rows_of_weight_one(counts)
+        _require_agreed_bins(counts, _NEARLY)
+        whole, bins = counts.unfolded(), public_bins(counts.bins)
+        codes = PublicCodes.of(bins)
+        queries = Queries.of(whole.parts[0], codes)
+        made = private_vectors(queries, codes, epsilon, delta, content)
+        part = CountsPart(
+            site,
+            period,
+            made.control,
+            whole.classes,
+            made.rows.astype(np.float64),
+            made.cells,
+            identity_groups(*made.cells.shape),
+            made.cross[:, codes.of_two_columns.astype(bool)],
+        )
+        if ledger is not None:
+            note_release(part, ledger, {}, 0.0)
         return cls((part,), bins, counts.named)
 
     @classmethod
@@ -193,12 +238,46 @@ class ReleasedCounts(Release):
                 )
             return nothing
         codes = PublicCodes.of(self.bins)
-        by_class = [
-            [made for part in self.parts if (made := part.of_class(label, codes)) is not None]
-            for label in classes
-        ]
+        by_class = [self._of_class(label, codes) for label in classes]
         groups = tuple(estimate_pairs(by_class, codes))
         return BinCounts(self.bins, classes, (groups,), named=self.named)
+
+    @property
+    def cell_noise(self) -> dict[Any, float]:
+        """Variance of the noise that was added to each cell of a class; empty without noise."""
+        private = [part for part in self.parts if part.control["kind"] == PRIVATE]
+        noise: dict[Any, float] = {}
+        for part in private:
+            for label in part.classes.tolist():
+                noise[label] = noise.get(label, 0.0) + part.control["scale_cells"] ** 2
+        return noise
+
+    @property
+    def budgets(self) -> dict[str, tuple[float, float]]:
+        """What the private parts of each site cost a person whose row is in all: ε and δ, added."""
+        spent: dict[str, tuple[float, float]] = {}
+        for part in self.parts:
+            if part.control["kind"] == PRIVATE:
+                epsilon, delta = spent.get(part.site, (0.0, 0.0))
+                cost = epsilon + part.control["epsilon"], delta + part.control["delta"]
+                spent[part.site] = cost
+        return spent
+
+    def _of_class(self, label: Any, codes: PublicCodes) -> list[PublishedClass]:
+        """Return what sites published of a class; noisy numbers are added up before they are used.
+
+        What makes them possible, such as cells that are not negative, would leave a bias in each.
+        """
+        published, noisy = [], []
+        for part in self.parts:
+            made = part.of_class(label, codes)
+            if made is None:
+                continue
+            if part.control["kind"] == PRIVATE:
+                noisy.append((made.total, made.cells, made.cross, part.control))
+            else:
+                published.append(made)
+        return [*published, *([NoisyClass.of(noisy).expected(codes)] if noisy else [])]
 
     def _require_same_kind(self, other: ReleasedCounts) -> None:
         require_same_bins(self.bins, other.bins)
@@ -336,7 +415,8 @@ def _read_part(
         require(kept, "its cross sums are not rounded as its control says")
         variance = unit**2 / 12.0
     else:
-        variance = float(control.get("cross_variance", 0.0))
+        require(is_statement(control), "its control does not say what its noise is")
+        variance = 0.0
     site, period, rows = named["site"], named["period"], numbers["rows"]
     return CountsPart(site, period, control, labels, rows, cells, groups, cross, variance)
 

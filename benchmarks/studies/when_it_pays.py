@@ -1,0 +1,341 @@
+"""When training for the metric pays, against logistic regression that is tuned for it.
+
+``python -m benchmarks.studies.when_it_pays`` fits `DirectClassifier` and tuned logistic regression
+to the same rows, and measures the recall of both at a false-positive rate on rows that neither has
+seen. A case is one thing that is varied, all else equal:
+
+* bent and straight boundaries: real sets of numbers, by the number of rows that are learnt from;
+* unequal spreads: normal classes, one of which is so many times as wide in one feature;
+* wrong labels: a share of labels that are turned, and measured on right ones;
+* outliers: a share of rows whose features are twenty times as large;
+* rare limits: the false-positive rate itself, on real sets;
+* small cards: tables as they are, a card trained for the recall and one trained for the AUC, at
+  the same number of lines.
+
+Sets, levels and the rival were fixed before the first run. Logistic regression has its ridge
+chosen for the metric in folds, as in the arena. The gain is the mean over draws, and its standard
+error that of the draws.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from benchmarks.harness.data import LATER, TABLES, Rows, load, load_table
+from benchmarks.harness.figure import BLACK, BLUE, GREY, GRID, VERMILION, new_figure
+from benchmarks.harness.markdown import bold_if, table
+from benchmarks.harness.record import Record, Row, commits_of, grouped_by, numbers, package_commit
+from benchmarks.harness.runner import Part, Study
+from benchmarks.rivals.lines import RIVALS, TUNED
+from directrix import DirectClassifier, ScorecardClassifier
+from directrix._typing import AnyArray
+from directrix.metrics import RecallAtFPR
+
+DRAWS, N_TEST, N_TRAIN = 10, 40_000, 2_000
+#: Sets of numbers whose boundary bends in the tail, and others of like size.
+BENT = ("magic04", "ijcnn1", "mammography", "spambase")
+STRAIGHT = ("htru2", "default_credit", "a9a", "cod-rna_30k")
+MOST_LEARNT = 0.6
+OURS, RIVAL = "trained for it", "the other"
+PICTURE = Path(__file__).with_suffix(".png")
+#: A gain of so many standard errors is clear.
+CLEAR = 2.0
+
+
+class Drawn(NamedTuple):
+    """Rows to learn from and to judge by, and the limit of the false-positive rate."""
+
+    train: Rows
+    test: Rows
+    limit: float
+
+
+# ── cases: what is varied, and how rows are drawn ─────────────────────────────────────────────────
+
+
+def _part_of(name: str, n_train: int, limit: float, rng: np.random.Generator) -> Drawn:
+    """Return so many rows of a set of numbers to learn from, and all others."""
+    X, y = load(name)
+    order = rng.permutation(len(y))
+    fitted, other = order[:n_train], order[n_train:][:N_TEST]
+    return Drawn(Rows(X[fitted], y[fitted]), Rows(X[other], y[other]), limit)
+
+
+def by_rows(name: str, level: float, rng: np.random.Generator) -> Drawn:
+    """Vary the number of rows; the recall is at 1 % false positives."""
+    return _part_of(name, int(level), 0.01, rng)
+
+
+def by_limit(name: str, level: float, rng: np.random.Generator) -> Drawn:
+    """Vary the false-positive rate."""
+    return _part_of(name, int(MOST_LEARNT * min(len(load(name)[1]), 10_000)), level, rng)
+
+
+def _normal(rng: np.random.Generator, n: int, spread: float = 1.0) -> tuple[Any, AnyArray]:
+    """Return four features of two normal classes; the negatives are so much wider in the first."""
+    y = rng.random(n) < 0.3
+    X = rng.normal(size=(n, 4))
+    X[:, 0] = np.where(y, 2.0 + X[:, 0], spread * X[:, 0])
+    X[:, 1] += 1.5 * y
+    return X, y
+
+
+def unequal_spreads(_: str, level: float, rng: np.random.Generator) -> Drawn:
+    """Vary how many times as wide the negatives are in the first feature."""
+    train, test = _normal(rng, N_TRAIN, level), _normal(rng, N_TEST, level)
+    return Drawn(Rows(*train), Rows(*test), 0.01)
+
+
+def wrong_labels(_: str, level: float, rng: np.random.Generator) -> Drawn:
+    """Turn a share of the labels that are learnt from."""
+    X, y = _normal(rng, N_TRAIN)
+    turned = rng.random(len(y)) < level
+    return Drawn(Rows(X, y ^ turned), Rows(*_normal(rng, N_TEST)), 0.05)
+
+
+def outliers(_: str, level: float, rng: np.random.Generator) -> Drawn:
+    """Enlarge the features of a share of rows, in training and after."""
+    parts = []
+    for n in (N_TRAIN, N_TEST):
+        X, y = _normal(rng, n)
+        X[rng.random(n) < level] *= 20.0
+        parts.append(Rows(X, y))
+    return Drawn(parts[0], parts[1], 0.05)
+
+
+class Case(NamedTuple):
+    """What is varied: its levels, and the sets on which it is."""
+
+    axis: str
+    draw: Callable[[str, float, np.random.Generator], Drawn]
+    levels: tuple[float, ...]
+    sets: tuple[str, ...] = ("",)
+
+
+_BY_ROWS = (250.0, 1_000.0, 2_500.0, 6_000.0)
+_LIMITS = (0.2, 0.05, 0.01, 0.002)
+CASES = {
+    "bent boundaries": Case("rows learnt from", by_rows, _BY_ROWS, BENT),
+    "straight boundaries": Case("rows learnt from", by_rows, _BY_ROWS, STRAIGHT),
+    "unequal spreads": Case("spread of one class to the other", unequal_spreads, (1, 2, 4, 8)),
+    "wrong labels": Case("share of wrong labels", wrong_labels, (0.0, 0.05, 0.1, 0.2)),
+    "outliers": Case("share of outliers", outliers, (0.0, 0.01, 0.03, 0.1)),
+    "limits, bent": Case("false-positive rate", by_limit, _LIMITS, BENT),
+    "limits, straight": Case("false-positive rate", by_limit, _LIMITS, STRAIGHT),
+}
+
+
+def measure(case: str, name: str, level: str, draw: int) -> list[tuple[object, ...]]:
+    """Return the recall of both lines on rows that neither has seen."""
+    about = CASES[case]
+    rng = np.random.default_rng([draw, list(CASES).index(case), about.levels.index(float(level))])
+    train, test, limit = about.draw(name, float(level), rng)
+    metric = RecallAtFPR(limit)
+    model = DirectClassifier(metric, warn_baseline=False).fit(*train)
+    ours = metric.score(test.y, model.decision_function(test.X))
+    scores = RIVALS[TUNED].scores(train, test, {"recall": metric})["recall"]
+    theirs = metric.score(test.y, scores)
+    return [(case, name, level, draw, f"{ours:.6g}", f"{theirs:.6g}", package_commit())]
+
+
+def plan(args: argparse.Namespace) -> Iterator[tuple[object, ...]]:
+    """Yield every case, set, level and draw; real sets have fewer rows than some levels need."""
+    for draw in range(1 if args.quick else DRAWS):
+        for case, about in CASES.items():
+            for name in about.sets:
+                for level in about.levels:
+                    if not name or about.draw is by_limit or level <= MOST_LEARNT * _size(name):
+                        yield case, name, f"{level:g}", draw
+
+
+def _size(name: str) -> int:
+    return len(load(name)[1])
+
+
+# ── small cards ───────────────────────────────────────────────────────────────────────────────────
+
+
+CARD_LINES = (10, 20, 40, 0)
+CARD_DRAWS, CARD_ROWS = 3, 3_000
+
+
+def measure_cards(name: str, draw: int) -> list[tuple[object, ...]]:
+    """Return the recall of cards trained for it and for the AUC, at each number of lines."""
+    X, y = load_table(name)
+    order = np.random.default_rng([draw, len(y)]).permutation(len(y))
+    n_train = min(CARD_ROWS, int(MOST_LEARNT * len(y)))
+    fitted, other = order[:n_train], order[n_train:][:N_TEST]
+    metric = RecallAtFPR(0.05)
+    recalls: dict[int, list[float]] = {lines: [] for lines in CARD_LINES}
+    for trained_for in (metric, "auc"):
+        model = ScorecardClassifier(trained_for, max_lines=40, warn_baseline=False)
+        model.fit(X.iloc[fitted], y[fitted])
+        for lines in CARD_LINES:
+            card = model.compact(lines or None)
+            recalls[lines].append(metric.score(y[other], card.decision_function(X.iloc[other])))
+    return [
+        (name, draw, lines, *(f"{recall:.6g}" for recall in both), package_commit())
+        for lines, both in recalls.items()
+    ]
+
+
+def plan_cards(args: argparse.Namespace) -> Iterator[tuple[object, ...]]:
+    """Yield every table and draw."""
+    names = ("german_credit",) if args.quick else (*TABLES, *LATER)
+    yield from ((name, draw) for draw in range(CARD_DRAWS) for name in names)
+
+
+# ── report and picture ────────────────────────────────────────────────────────────────────────────
+
+
+class Gain(NamedTuple):
+    """Mean recall of the other, and how much is gained, with its standard error."""
+
+    theirs: float
+    gain: float
+    error: float
+
+    @classmethod
+    def of(cls, rows: Sequence[Row]) -> Gain:
+        """Compare over draws; on several sets draws are within sets, which are what they are."""
+        by_set = grouped_by(rows, "set")
+        gains = [numbers(of_set, OURS) - numbers(of_set, RIVAL) for of_set in by_set.values()]
+        variance = sum(each.var(ddof=1) / len(each) for each in gains if len(each) > 1)
+        mean = float(np.mean([each.mean() for each in gains]))
+        theirs = float(np.mean([numbers(of_set, RIVAL).mean() for of_set in by_set.values()]))
+        return cls(theirs, mean, float(variance) ** 0.5 / len(gains))
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the gain, or the loss, is more than chance."""
+        return abs(self.gain) > CLEAR * self.error
+
+    def __str__(self) -> str:
+        """Return the gain and its standard error."""
+        return bold_if(f"{self.gain:+.3f} ({self.error:.3f})", self.is_clear)
+
+
+def gains(rows: Sequence[Row]) -> dict[str, dict[float, Gain]]:
+    """Return the gains of each case by level."""
+    found: dict[str, dict[float, Gain]] = {}
+    for (case, level), of_level in grouped_by(rows, "case", "level").items():
+        found.setdefault(case, {})[float(level)] = Gain.of(of_level)
+    return {case: dict(sorted(found[case].items())) for case in CASES if case in found}
+
+
+def card_gains() -> dict[float, Gain]:
+    """Return the gains of cards by their number of lines; zero stands for all."""
+    groups = grouped_by(CARDS.rows(), "lines")
+    return {float(lines): Gain.of(rows) for (lines,), rows in groups.items()}
+
+
+def lines(rows: list[Row]) -> list[str]:
+    """Return the report."""
+    about = (
+        f"How: see `when_it_pays.py`. Recall at a false-positive rate on rows that were not learnt "
+        f"from, `DirectClassifier` less logistic regression tuned for the same metric; in brackets "
+        f"the standard error, in bold where it is more than {CLEAR:g} of them. Measured on commit "
+        f"{commits_of(rows)}."
+    )
+    text = ["# When does training for the metric pay?", "", about]
+    for case, by_level in gains(rows).items():
+        varied = CASES[case]
+        on = f", mean of {', '.join(varied.sets)}" if varied.sets != ("",) else ""
+        cells = [(f"{level:g}", f"{g.theirs:.3f}", str(g)) for level, g in by_level.items()]
+        columns = f"{varied.axis} | recall of logistic regression | gain"
+        text += ["", f"## {case.capitalize()}{on}", *table(columns, cells)]
+        if len(varied.sets) > 1:
+            text += _by_set(rows, case)
+    text += ["", "## Small cards: trained for the recall at 5 %, less trained for the AUC"]
+    cells = [
+        (f"{lines:g}" if lines else "all", f"{g.theirs:.3f}", str(g))
+        for lines, g in card_gains().items()
+    ]
+    return [*text, *table("lines | recall of the card for the AUC | gain", cells)]
+
+
+def _by_set(rows: Sequence[Row], case: str) -> list[str]:
+    """Return the gain on each set."""
+    about = CASES[case]
+    by_set = {
+        (name, float(level)): Gain.of(of)
+        for (c, name, level), of in grouped_by(rows, "case", "set", "level").items()
+        if c == case
+    }
+    cells = [
+        (name, *(str(by_set.get((name, level), "")) for level in about.levels))
+        for name in about.sets
+    ]
+    return table(f"set | {' | '.join(f'{level:g}' for level in about.levels)}", cells)
+
+
+def draw_picture() -> None:
+    """Draw the gain by level, one panel a case; above zero training for the metric pays."""
+    found = gains(RECORD.rows())
+    panels = [
+        ("Real sets, by rows learnt from", ("bent boundaries", "straight boundaries")),
+        ("Real sets, by the limit", ("limits, bent", "limits, straight")),
+        ("Unequal spreads", ("unequal spreads",)),
+        ("Wrong labels", ("wrong labels",)),
+        ("Outliers", ("outliers",)),
+    ]
+    figure = new_figure(10.5, 6.0)
+    axes = figure.subplots(2, 3, sharey=True).ravel()
+    for ax, (title, cases) in zip(axes, panels, strict=False):
+        for case, colour in zip(cases, (BLUE, VERMILION), strict=False):
+            label = case.split(", ")[-1].removesuffix(" boundaries") if len(cases) > 1 else None
+            _draw_gains(ax, found.get(case, {}), colour, label)
+        ax.set_xlabel(CASES[cases[0]].axis)
+        ax.set_title(title, loc="left", fontsize=10)
+        if len(cases) > 1:
+            ax.legend(frameon=False, fontsize=9)
+    of_cards = card_gains()
+    shown = {k: of_cards[lines] for k, lines in enumerate(CARD_LINES) if lines in of_cards}
+    _draw_gains(axes[-1], shown, BLUE, None)
+    axes[-1].set_xticks(range(len(CARD_LINES)), [str(lines or "all") for lines in CARD_LINES])
+    axes[-1].set_xlabel("lines of the card")
+    axes[-1].set_title("Cards, against training for the AUC", loc="left", fontsize=10)
+    for ax in axes:
+        ax.axhline(0.0, color=BLACK, linewidth=0.8)
+        ax.grid(**GRID)
+        ax.set_axisbelow(True)
+        for side in ("top", "right"):
+            ax.spines[side].set_visible(False)
+    for row in (0, 3):
+        axes[row].set_ylabel("recall gained")
+    figure.savefig(PICTURE, dpi=110)
+
+
+def _draw_gains(ax: Any, by_level: dict[Any, Gain], colour: str, label: str | None) -> None:
+    """Draw gains at equal steps, with two standard errors."""
+    errors = [CLEAR * gain.error for gain in by_level.values()]
+    places = list(range(len(by_level)))
+    values = [gain.gain for gain in by_level.values()]
+    ax.errorbar(places, values, errors, fmt="o-", color=colour, ecolor=GREY, label=label, capsize=3)
+    ax.set_xticks(places, [f"{level:g}" for level in by_level])
+
+
+_COLUMNS = (OURS, RIVAL, "commit")
+RECORD = Record.beside(
+    __file__, ("case", "set", "level", "draw", *_COLUMNS), "case, set, level, draw"
+)
+CARDS = Record(
+    Path(__file__).with_name("when_it_pays_cards.csv"),
+    ("set", "draw", "lines", *_COLUMNS),
+    "set, draw",
+)
+STUDY = Study(
+    [Part(RECORD, plan, measure), Part(CARDS, plan_cards, measure_cards)],
+    lines,
+    quick="one draw of each case, and one table",
+    options={"--minutes": None},
+    draw=draw_picture,
+)
+
+if __name__ == "__main__":
+    STUDY.main(__doc__)

@@ -1,0 +1,121 @@
+"""Pictures of README and of the first page: the card of `load_credit`, and the page that edits it.
+
+``python docs/_ext/pictures.py`` draws them anew; it needs pandas, and Chromium for the second.
+A test compares the card with what would be drawn.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from html import escape
+from pathlib import Path
+from shutil import which
+
+from directrix import ScorecardClassifier
+from directrix.datasets import load_credit
+from directrix.models.card import Card, card_document
+from directrix.models.card_printing import Block
+
+STATIC = Path(__file__).parents[1] / "_static"
+#: The lines of README.
+SETTINGS = {"metric": "cost(fp=1, fn=5)", "positive": "bad", "points": "integer", "max_lines": 30}
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
+INK, GREY, TEAL, PALE, RULE = "#1b1b1b", "#5f6b76", "#0a7d91", "#d8eef1", "#d5dade"
+WIDTH, LINE, GAP, MARGIN, HEAD, FOOT = 360, 18, 13, 20, 58, 30
+LABEL, BAR = 38, 56
+
+
+def draw(card: Card, columns: int) -> str:
+    """Return a card as SVG, its blocks in one or two columns of about equal height."""
+    blocks = card_document(card).blocks
+    heights = [LINE * (1 + len(block.rows)) + GAP for block in blocks]
+    parts: list[str] = []
+    column, y, lowest = 0, HEAD, 0
+    for block, height in zip(blocks, heights, strict=True):
+        if column + 1 < columns and y - HEAD + height / 2 > sum(heights) / columns:
+            column, y = column + 1, HEAD
+        parts += _block(block, MARGIN + column * (WIDTH + 2 * MARGIN), y)
+        y += height
+        lowest = max(lowest, y)
+    width, height = columns * (WIDTH + 2 * MARGIN), lowest + FOOT
+    head = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}"',
+        f' height="{height}" font-family="{FONT}" font-size="12.5" role="img"',
+        ' aria-label="A scorecard: columns, bins and points">',
+        f'<rect x="0.5" y="0.5" width="{width - 1}" height="{height - 1}" rx="8" fill="#ffffff"',
+        f' stroke="{RULE}"/>',
+        _text(MARGIN, 28, "Loans: points of an application", size=16, weight=600),
+        _text(MARGIN, 46, f"refused above {card.cutoff:g} points in all", colour=GREY),
+    ]
+    lines = f"{card.n_lines} lines, the whole model"
+    foot = _text(MARGIN, height - 14, f"{lines}; values not listed get points too", colour=GREY)
+    return "\n".join([*head, *parts, foot, "</svg>", ""])
+
+
+def _block(block: Block, left: int, top: int) -> list[str]:
+    name = block.rows[0].column.replace("_", " ")
+    parts = [
+        f'<path d="M{left} {top + LINE - 3} h{WIDTH}" stroke="{RULE}"/>',
+        _text(left, top + LINE - 8, name, weight=600),
+    ]
+    for k, row in enumerate(block.rows):
+        y = top + LINE * (k + 2) - 6
+        length = max(BAR * row.points / 100, 1)
+        parts += [
+            _text(left, y, _short(row.bin)),
+            f'<rect x="{left + WIDTH - 30 - BAR}" y="{y - 10}" width="{length:.1f}" height="12"',
+            f' fill="{TEAL if row.points else PALE}"/>',
+            _text(left + WIDTH, y, f"{row.points:g}", anchor="end", weight=600),
+        ]
+    return parts
+
+
+def _short(label: str) -> str:
+    """Return the name of a bin without what is not in the table, and not too long."""
+    label = label.removesuffix("; missing").removesuffix("; other").replace("<=", "≤")
+    return label if len(label) <= LABEL else label[: LABEL - 2].rpartition(", ")[0] + " …"
+
+
+def _text(
+    x: int,
+    y: int,
+    text: str,
+    *,
+    colour: str = INK,
+    size: float | None = None,
+    weight: int | None = None,
+    anchor: str | None = None,
+) -> str:
+    wanted = {"font-size": size, "font-weight": weight, "text-anchor": anchor}
+    styles = "".join(f' {name}="{value}"' for name, value in wanted.items() if value)
+    return f'<text x="{x}" y="{y}" fill="{colour}"{styles}>{escape(text)}</text>'
+
+
+def editor(path: Path) -> None:
+    """Take a picture of the page on which the card is edited."""
+    browser = which("chromium") or which("google-chrome") or "chromium"
+    settings = {**SETTINGS, "max_crosses": 0, "warn_baseline": False}
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder) / "card.html"
+        ScorecardClassifier(**settings).edit(*load_credit()).to_html(page, title="Loans")
+        subprocess.run(  # noqa: S603 - a browser that is installed, and our own page
+            [
+                *(browser, "--headless", "--no-sandbox", "--hide-scrollbars"),
+                *("--window-size=1120,1180", f"--screenshot={path}", page.as_uri()),
+            ],
+            check=True,
+            capture_output=True,
+        )
+
+
+def main() -> None:
+    """Draw all pictures."""
+    card = ScorecardClassifier(**SETTINGS).fit(*load_credit()).card_
+    for name, columns in {"card": 2, "card-narrow": 1}.items():
+        (STATIC / f"{name}.svg").write_text(draw(card, columns), encoding="utf-8")
+    editor(STATIC / "editor.png")
+
+
+if __name__ == "__main__":
+    main()
