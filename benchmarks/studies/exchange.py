@@ -211,6 +211,9 @@ METHODS: dict[str, Callable[..., list[Result]]] = {
     "DP-EBM": partial(rival, exchange_rivals.boosting),
     "DP logistic regression": partial(rival, exchange_rivals.private_logistic),
 }
+#: Methods that are measured on all rows of the large tables too.
+ALL_ROWS = ("pooled", f"min_cell={MIN_CELL}", "pooled, sites that release")
+LARGE, ALL = ("bank_marketing", "pakdd_2009", "give_me_some_credit", "census_income"), 300_000
 PRIVATE = ("private, central", "private, sites", "DP-EBM", "DP logistic regression")
 
 
@@ -231,6 +234,10 @@ def plan(args: argparse.Namespace) -> Iterator[tuple[Any, ...]]:
             for method in filter(is_there, args.only or METHODS):
                 for epsilon in EPSILONS if method in PRIVATE else ("",):
                     yield name, MOST_ROWS, fold, method, epsilon
+        for name in () if args.quick else LARGE:
+            for method in args.only or ALL_ROWS:
+                if method in ALL_ROWS:
+                    yield name, ALL, fold, method, ""
 
 
 def measure(
