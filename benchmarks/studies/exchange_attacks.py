@@ -33,6 +33,7 @@ from directrix.tables.counts.private import (
     centred_cross,
     released_pairs,
 )
+from directrix.tables.counts.release import public_bins
 
 BINS, MIN_CELL, SECONDS = 8, 10, 5.0
 
@@ -47,6 +48,11 @@ def part_of(binner: Binner, X: Any, y: AnyArray, site: str = "site", period: str
     """Return what a site publishes of its rows."""
     counts = BinCounts.of(binner, X, y)
     return counts.release(min_cell=MIN_CELL, site=site, period=period).parts[0]
+
+
+def codes_of(binner: Binner) -> PublicCodes:
+    """Return the public codes of agreed bins."""
+    return PublicCodes.of(public_bins(binner.bins_))
 
 
 # ── differencing ──────────────────────────────────────────────────────────────────────────────────
@@ -146,21 +152,22 @@ def halves_below(
         nearer = middle - 1 > first and half - total[middle - 1] < total[middle] - half
         return middle - 1 if nearer else middle
 
-    def walk(first: int, last: int) -> Iterator[IntArray]:
+    def walk(first: int, last: int, *, left: bool, right: bool) -> Iterator[IntArray]:
+        """Look at a range; ``left`` and ``right`` say whether it was joined with a neighbour."""
         if last - first < 2 or len(set(group[first:last])) < 2:
             return
         middle = middle_of(first, last)
         if group[middle - 1] != group[middle]:
-            yield from walk(first, middle)
-            yield from walk(middle, last)
-        elif len(set(group[first:middle])) == 1:
+            yield from walk(first, middle, left=left, right=False)
+            yield from walk(middle, last, left=False, right=right)
+        elif len(set(group[first:middle])) == 1 and not left:
             yield order[first:middle]
-            yield from walk(middle, last)
-        else:
+            yield from walk(middle, last, left=True, right=right)
+        elif len(set(group[middle:last])) == 1 and not right:
             yield order[middle:last]
-            yield from walk(first, middle)
+            yield from walk(first, middle, left=left, right=True)
 
-    yield from walk(0, len(order))
+    yield from walk(0, len(order), left=False, right=False)
 
 
 class Reconstruction(NamedTuple):
@@ -196,10 +203,10 @@ def other_names(binner: Binner, rows: Rows, names: int) -> Reconstruction:
     for k, column in product(range(len(parts[0].classes)), range(len(binner.bins_))):
         cells = np.arange(starts[column], starts[column + 1])
         program = Program(len(cells), [], [], [])
-        weights = PublicCodes.of(binner.bins_).weights[cells]
+        weights = codes_of(binner).weights[cells]
         for part in parts:
             group_bounds(program, part, k, cells, np.eye(len(cells)))
-            order, share = _order(binner.bins_[column], weights, part.site)
+            order, share = _order(binner.bins_[column], part.site)
             for below in halves_below(part, k, starts[column], weights, order, share):
                 program.add(np.isin(np.arange(len(cells)), below), 0, MIN_CELL - 1)
         rows_of_class = counts.cells(column)[k]
@@ -259,13 +266,13 @@ class JointCells(NamedTuple):
     def program(self, part: Any, k: int) -> Program:
         """Return what a release says of a class: groups, the rule of merging, and cross sums."""
         program = Program(len(self.joint), [], [], [])
-        codes = PublicCodes.of(self.binner.bins_)
+        codes = codes_of(self.binner)
         for j, column in enumerate(self.columns):
             cells = np.arange(codes.starts[column], codes.starts[column + 1])
             of = (self.joint[:, j][None, :] == np.arange(len(cells))[:, None]).astype(np.float64)
             group_bounds(program, part, k, cells, of)
             weights = codes.weights[cells]
-            order, share = _order(self.binner.bins_[column], weights, part.site)
+            order, share = _order(self.binner.bins_[column], part.site)
             for below in halves_below(part, k, cells[0], weights, order, share):
                 program.add(of[below].sum(axis=0), 0, MIN_CELL - 1)
         upper = codes.of_two_columns.astype(bool)
