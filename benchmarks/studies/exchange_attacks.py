@@ -475,8 +475,8 @@ class Attack(NamedTuple):
 
 ATTACKS = {
     "difference": Attack(("1", "5", "20"), "", run_difference),
-    "other names": Attack(("1", "5", "20"), "", run_other_names),
-    "other bins": Attack(("1", "3", "10"), "", run_other_bins),
+    "other names": Attack(("1", "5"), "", run_other_names),
+    "other bins": Attack(("1", "5"), "", run_other_bins),
     "cross sums": Attack(("2",), "", run_cross_sums),
     "membership": Attack(("1",), "opendp", run_membership),
 }
