@@ -94,7 +94,26 @@ def release(
     agreed: Annotated[str, typer.Option("--bins", help="Bins that the sites have agreed on.")],
     site: Site,
     period: Period = "",
-    min_cell: MinCell = 10,
+    min_cell: Annotated[
+        int | None,
+        typer.Option(
+            "--min-cell",
+            help="Least number of rows of what is shown, 10 without --epsilon; 1 for no control.",
+        ),
+    ] = None,
+    epsilon: Annotated[
+        float | None,
+        typer.Option("--epsilon", help="Differential privacy: noise by OpenDP for this ε."),
+    ] = None,
+    delta: Annotated[
+        float | None, typer.Option("--delta", help="δ of differential privacy, such as 1e-6.")
+    ] = None,
+    content: Annotated[
+        str,
+        typer.Option(
+            "--content", help="With --epsilon: cells, cross (sums of two columns too) or auto."
+        ),
+    ] = "auto",
     ledger: Annotated[
         str, typer.Option(help="File of this site that notes what was released; keep it secret.")
     ] = "releases.ledger",
@@ -111,7 +130,15 @@ def release(
     table, y = _read_table(rows, target, None, None, _read_mapping(mapping))
     require(y is not None, "give the column that has the labels", "--target")
     counts = BinCounts.of(binner, table, y)
-    made = counts.release(min_cell=min_cell, site=site, period=period, ledger=ledger)
+    made = counts.release(
+        min_cell=min_cell,
+        epsilon=epsilon,
+        delta=delta,
+        content=content,
+        site=site,
+        period=period,
+        ledger=ledger,
+    )
     made.save(output)
     return describe_release(made, output)
 
