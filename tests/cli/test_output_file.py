@@ -28,6 +28,10 @@ COMMANDS = {
     "export": "export {f}/model.dx --to json",
     "report": "report {f}/model.dx {f}/monday.parquet -t fraud",
     "sql": "sql a --table t -t y",
+    "sketch": "sketch {f}/monday.parquet -t fraud --site a",
+    "bins": "bins {f}/monday.sketch",
+    "release": "release {f}/monday.parquet -t fraud --bins {f}/bins.json --site a "
+    "--ledger {f}/ledger",
     "watch": "watch {f}/model.dx {f}/tuesday.parquet -r {f}/store --day 2026-01-06",
 }
 
@@ -60,6 +64,10 @@ INPUTS = [
     ("report {f}/model.dx {f}/monday.parquet -t fraud", "model.dx"),
     ("report {f}/model.dx {f}/monday.parquet -t fraud", "monday.parquet"),
     ("report {f}/model.dx {f}/monday.parquet -t fraud --fit {f}/fit.json", "fit.json"),
+    ("sketch {f}/monday.parquet -t fraud --site a", "monday.parquet"),
+    ("bins {f}/monday.sketch", "monday.sketch"),
+    (COMMANDS["release"], "monday.parquet"),
+    (COMMANDS["release"], "bins.json"),
     ("watch {f}/model.dx {f}/tuesday.parquet -r {f}/store --day 2026-01-06", "model.dx"),
     ("watch {f}/model.dx {f}/tuesday.parquet -r {f}/store --day 2026-01-06", "tuesday.parquet"),
     ("sql a --table t -t y --first {f}/first.csv", "first.csv"),
@@ -79,6 +87,10 @@ def copies(files, tmp_path, call):
     shutil.copy(files / "card.dx", folder)
     days = [folder / "monday.moments", folder / "tuesday.moments"]
     assert call("merge", *days, "-o", folder / "both.moments").code == 0
+    sketch = ("sketch", folder / "monday.parquet", "-t", "fraud", "--site", "a")
+    assert call(*sketch, "-o", folder / "monday.sketch").code == 0
+    made = call("bins", folder / "monday.sketch", "-o", folder / "bins.json")
+    assert made.code == 0
     collect = ("collect", folder / "model.dx", folder / "monday.parquet", "-r", folder / "store")
     assert call(*collect, "--day", "2026-01-05", "-t", "fraud").code == 0
     (folder / "fit.json").write_text(json.dumps({"classifier": "x"}), encoding="utf-8")

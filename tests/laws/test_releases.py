@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from directrix import Binner, ScorecardClassifier
+from directrix import Binner, MomentClassifier, Moments, ScorecardClassifier
 from directrix.exceptions import (
     BinnerFileError,
     BinsOfTheseRowsError,
@@ -26,7 +26,7 @@ from directrix.exceptions import (
     ReleasedBeforeError,
     TooFewRowsError,
 )
-from directrix.moments import MomentsFileError
+from directrix.moments import MomentsFileError, ReleasedMoments
 from directrix.tables import BinCounts, ReleasedCounts, Table, TableSketch
 from directrix.tables.counts.disclosure import (
     CODE_RANGE,
@@ -341,3 +341,71 @@ def test_whole_numbers_and_reals_agree() -> None:
     X = pd.DataFrame({"n": np.arange(400) % 40})
     one = TableSketch.of(X, site="a") + TableSketch.of(X.astype(float), site="b")
     assert len(one.binner().bins_[0].cuts) == 39
+
+
+# ── Moments ───────────────────────────────────────────────────────────────────────────────────────
+
+RANGES = {"a": (0.0, 100.0), "b": (-5.0, 5.0), "flag": (0.0, 1.0)}
+
+
+def numbers(n: int, seed: int) -> tuple[pd.DataFrame, Any]:
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < 0.3
+    a = np.clip(rng.normal(40 + 10 * y, 12), 0, 100)
+    b = np.clip(0.03 * (a - 40) + rng.normal(size=n), -5, 5)
+    return pd.DataFrame({"a": a, "b": b, "flag": (rng.random(n) < 0.2 + 0.2 * y) * 1.0}), y
+
+
+def released_moments(n_sites: int, n_rows: int) -> list[ReleasedMoments]:
+    return [
+        Moments.of(*numbers(n_rows, seed)).release(ranges=RANGES, site=f"site {seed}")
+        for seed in range(n_sites)
+    ]
+
+
+def test_releases_of_moments_join_fit_and_are_kept(tmp_path: Any) -> None:
+    first, second, third = released_moments(3, 3000)
+    whole = first + second + third
+    assert third + (second + first) + third == whole
+    whole.save(tmp_path / "a")
+    again = ReleasedMoments.load(tmp_path / "a")
+    assert again == whole
+    assert repr(again) == repr(whole)
+    X, y = numbers(20_000, 9)
+    pooled = reduce(add, [Moments.of(*numbers(3000, seed)) for seed in range(3)])
+    lines = [MomentClassifier("auc").fit_summary(each) for each in (pooled, whole)]
+    areas = [line.score(X, y) for line in lines]
+    assert areas[1] > areas[0] - 0.005
+    estimate = whole.estimate()
+    for label in (False, True):
+        ours, theirs = estimate.by_class[label], pooled.by_class[label]
+        np.testing.assert_allclose(ours.mean, theirs.mean, atol=0.6)
+        assert np.linalg.eigvalsh(np.asarray(ours.covariance)).min() > 0
+    with pytest.raises(TypeError):
+        first - second  # type: ignore[operator]
+
+
+def test_a_column_of_few_ones_is_not_told_from_none() -> None:
+    X, y = numbers(500, 0)
+    shown = [
+        Moments.of(X.assign(flag=np.arange(500) < ones), y).release(ranges=RANGES, site="a")
+        for ones in (0, 1, MIN_CELL - 1)
+    ]
+    assert shown[0].parts[0].id == shown[1].parts[0].id == shown[2].parts[0].id
+
+
+def test_moments_that_cannot_be_released() -> None:
+    moments = Moments.of(*numbers(500, 0))
+    with pytest.raises(NotReleasableError, match="'flag' has no range"):
+        moments.release(ranges={"a": (0, 100), "b": (-5, 5)}, site="a")
+    with pytest.raises(NotReleasableError, match="'a' has values outside"):
+        moments.release(ranges={**RANGES, "a": (0, 30)}, site="a")
+    with pytest.raises(NotReleasableError, match="without control"):
+        moments.release(min_cell=1, ranges=RANGES, site="a")
+    with pytest.raises(ValueError, match="pairs of a lower"):
+        moments.release(ranges={**RANGES, "a": (30, 0)}, site="a")
+    with pytest.raises(TooFewRowsError):
+        Moments.of(*numbers(40, 0)).release(ranges=RANGES, site="a")
+    other = moments.release(ranges={**RANGES, "a": (0, 200)}, site="b")
+    with pytest.raises(ValueError, match="other ranges"):
+        moments.release(ranges=RANGES, site="a") + other

@@ -51,6 +51,9 @@ def load_summary(path: str) -> Moments:
     if file_type(path) == "model":
         msg = f"{path} is a model, and this needs a summary: make one with directrix summarize"
         raise UsageError(msg)
+    if file_type(path) == "release":
+        msg = f"{path} is a release: releases are merged and fitted, not subtracted or changed"
+        raise UsageError(msg)
     return Moments.load(path)
 
 

@@ -232,8 +232,9 @@ def note_release(
     """Note a release in a ledger, a JSON file of the site that nobody else sees.
 
     Refuse another release of the same site and period, and one of nearly the same rows under any
-    name: ``numbers`` are exact counts of each class, which must differ from those of all releases
-    before by ``least`` at least. Only counts of equally many numbers can be compared.
+    name: ``numbers`` are the rows of each class and exact sums over them, one of which must differ
+    from those of each release before by ``least`` at least. Of other bins only the rows are
+    compared: other bins of the same rows are a second release too.
     """
     path = Path(ledger)
     noted: list[dict[str, Any]] = json.loads(path.read_text()) if path.exists() else []
@@ -258,10 +259,7 @@ def _distance(first: Mapping[str, Sequence[float]], second: Mapping[str, Sequenc
     """Return the sum of the largest differences of two releases over their classes."""
     total = 0.0
     for label in {*first, *second}:
-        one, other = (np.array(each.get(label, []), dtype=np.float64) for each in (first, second))
-        if len(one) and len(other) and len(one) != len(other):
-            return float("inf")
-        size = max(len(one), len(other))
-        one, other = (each if len(each) else np.zeros(size) for each in (one, other))
-        total += float(np.abs(one - other).max(initial=0.0))
+        one, other = (np.array(each.get(label, [0.0])) for each in (first, second))
+        compared = len(one) if len(one) == len(other) else 1
+        total += float(np.abs(one[:compared] - other[:compared]).max())
     return total

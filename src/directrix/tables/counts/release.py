@@ -307,10 +307,10 @@ def _require_agreed_bins(counts: BinCounts, min_cell: int) -> None:
 
 
 def _cells_by_label(counts: BinCounts) -> dict[str, list[int]]:
-    """Return the exact rows of each class in all cells, which a ledger keeps."""
+    """Return the exact rows of each class and in all its cells, which a ledger keeps."""
     (groups,) = counts.parts
     labels = map(str, counts.classes.tolist())
-    return {label: g.cells().tolist() for label, g in zip(labels, groups, strict=True)}
+    return {label: [g.count, *g.cells().tolist()] for label, g in zip(labels, groups, strict=True)}
 
 
 def _exact_part(
