@@ -329,8 +329,9 @@ def _differencing(found: Sequence[tuple[str, str, dict[str, float]]]) -> list[st
         "",
         (
             f"**Differencing.** A site releases its rows with `{CONTROL}`, and again without some "
-            "of them. Rounded counts do not hide this: a release of nearly the same rows must "
-            "not leave the site, which is what its ledger is for."
+            "of them. Rounded counts do not hide this: a second release of nearly the same rows "
+            "must not leave the site. A ledger refuses it below 20 rows of difference; then "
+            "nearly every column changes, and a changed group points at no single row."
         ),
         *table(columns, cells),
     ]
@@ -362,7 +363,9 @@ def _reconstructions(rows: Sequence[Row]) -> list[str]:
         (
             "**Reconstruction.** Integer programs find the least and the largest number of rows "
             "of every cell below 10, from groups, their rounded rows, the rule of merging and "
-            "rounded cross sums."
+            "rounded cross sums. Several releases of the same rows, under other names of the site "
+            "or in other bins, tell more than one. A ledger refuses them, if all releases of the "
+            "site are noted in it."
         ),
         *table(columns, cells),
     ]
