@@ -19,8 +19,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from directrix import Binner, ScorecardClassifier
+from directrix import Binner, DirectClassifier, ScorecardClassifier
 from directrix.export import save
+from directrix.metrics import AveragePrecision
 
 HERE = Path(__file__).parent
 RNG = np.random.default_rng(20)
@@ -42,23 +43,30 @@ TABLE = pd.DataFrame(
 ).mask(RNG.random((N, 4)) < 0.1, None)
 
 CASES = {
-    "v1-0.3.0-card-compact": (
-        ScorecardClassifier(
+    "v1-0.2.0-direct-limits-signs": (
+        DirectClassifier(
             "recall@fpr=0.2",
-            positive="ja",
-            binner=Binner(
-                max_bins=8,
-                cuts={"Betrag": [-1.0, 0.0, 1.0]},
-                groups={"Ort": [["Graz", "it's"]]},
-                missing_with={"Ort": "other"},
-            ),
             cv=3,
-            max_crosses=0,
-            max_lines=10,
-            points="pdo",
+            positive="ja",
+            monotone={"Länge": "increasing", "年": "decreasing"},
+            limits={"fpr": 0.3, "alerts": 0.5},
+            guarantee=0.9,
+        ),
+        NUMBERS,
+        np.where(Y, "ja", "nein"),
+    ),
+    "v1-0.2.0-card-table": (
+        ScorecardClassifier(
+            AveragePrecision(),
+            binner=Binner(max_bins=6, special_values={"Betrag": [-999]}),
+            learn_from="counts",
+            cv=3,
+            monotone={"Betrag": "increasing"},
+            max_crosses=1,
+            points="integer",
         ),
         TABLE,
-        np.where(Y, "ja", "nein"),
+        Y,
     ),
 }
 
