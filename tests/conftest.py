@@ -4,6 +4,8 @@ import os
 from pathlib import Path
 
 import pytest
+import sklearn
+import spark_cluster
 from few_cases import SELECTION, examples, few
 from hypothesis import settings
 
@@ -11,6 +13,8 @@ from hypothesis import settings
 NOTHING_IS_MISSING = os.environ.get("DIRECTRIX_ENGINES") == "all"
 #: A file for the names of the tests that skip, so that they are run where nothing is missing.
 SKIPPED = os.environ.get("DIRECTRIX_SKIPPED")
+#: What scikit-learn, since 1.9, makes of sparse results: "spmatrix", its default, or "sparray".
+SPARSE_INTERFACE = os.environ.get("DIRECTRIX_SPARSE_INTERFACE")
 #: The reasons of tests whose data sets are not part of the repository name this variable.
 DATA = "DIRECTRIX_DATA"
 
@@ -28,6 +32,8 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    if SPARSE_INTERFACE:
+        sklearn.set_config(sparse_interface=SPARSE_INTERFACE)
     SELECTION.limit = None if config.getoption("all_cases") else config.getoption("cases")
     # The same cases on every run: a change, not chance, turns a test red.
     settings.register_profile(
@@ -50,6 +56,25 @@ def figure(request):
         request.node.user_properties.append(("figure", text))
 
     return note
+
+
+# For the whole run, so that tests of one kind of session follow one another.
+@pytest.fixture(
+    scope="session",
+    params=[
+        pytest.param(spark_cluster.THREADS, id="classic"),
+        pytest.param(spark_cluster.CONNECT, id="connect"),
+    ],
+)
+def spark_master(request):
+    """Return the name of the session that Spark tests use."""
+    return request.param
+
+
+@pytest.fixture
+def spark(spark_master):
+    """Return a session of Spark: a classic one, and one of Spark Connect."""
+    return spark_cluster.session(spark_master)
 
 
 def pytest_collection_modifyitems(config, items):

@@ -1,4 +1,8 @@
-"""Spark for tests: one session at a time, on threads or on a standalone cluster of one's own."""
+"""Spark for tests: one session at a time, classic or through Connect, or on a cluster of one's own.
+
+A test that takes the fixture ``spark`` is run with a classic session and with one of Spark Connect,
+which has no Java objects, no context and no RDDs on the side of the client.
+"""
 
 import os
 import shutil
@@ -7,12 +11,17 @@ import socket
 import subprocess
 import sys
 import time
+import warnings
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
+import pytest
+
 HERE = "127.0.0.1"
 THREADS = "local[2]"
+#: Stands for a session of Spark Connect, whose server is on threads too.
+CONNECT = "connect"
 PATIENCE = 300.0  # seconds; a busy machine starts a JVM in twenty
 _QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _SETTINGS = {
@@ -28,6 +37,7 @@ _SETTINGS = {
     "spark.scheduler.minRegisteredResourcesRatio": "1.0",
     "spark.scheduler.maxRegisteredResourcesWaitingTime": f"{PATIENCE:.0f}s",
     "spark.sql.shuffle.partitions": "2",
+    "spark.log.level": "OFF",
 }
 _open = {}
 
@@ -45,14 +55,27 @@ def session(master=THREADS):
     """Return the session of this master; that of another is stopped, as there can be one only."""
     from pyspark.sql import SparkSession
 
+    if master == CONNECT and find_spec("grpc_status") is None:
+        pytest.skip("grpcio-status, which pyspark[connect] needs, is not installed")
     if master not in _open:
         stop()
         os.environ["PYSPARK_PYTHON"] = sys.executable
         os.environ["SPARK_LOCAL_IP"] = HERE
-        builder = SparkSession.builder.master(master).appName("tests").config(map=_SETTINGS)
-        _open[master] = builder.getOrCreate()
-        _open[master].sparkContext.setLogLevel("OFF")
+        builder = SparkSession.builder.appName("tests").config(map=_SETTINGS)
+        started = builder.remote(THREADS) if master == CONNECT else builder.master(master)
+        with warnings.catch_warnings():
+            # Of the client, which cannot set again what its own server was started with.
+            warnings.filterwarnings("ignore", "Failed to set spark", UserWarning)
+            warnings.filterwarnings("ignore", "PySpark does not yet fully support", FutureWarning)
+            _open[master] = started.getOrCreate()
     return _open[master]
+
+
+def classic_only(why):
+    """Return a mark for a test that only a classic session can pass; the reason is its id."""
+    return pytest.mark.parametrize(
+        "spark_master", [pytest.param(THREADS, id=f"classic: {why}")], indirect=True
+    )
 
 
 def stop():

@@ -70,13 +70,28 @@ def test_every_public_name_can_be_asked_for_first():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+def test_completion_offers_public_names_only():
+    code = "import directrix; print(*dir(directrix))"
+    printed = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    )
+    offered = set(printed.stdout.split())
+    assert offered == {*directrix.__all__, *directrix._ROOMS}
+    for room in set(directrix._ROOMS) - {"exceptions", "objectives"}:
+        module = getattr(directrix, room)
+        assert dir(module) == sorted(module.__all__)
+    hidden = {"export_state", "from_state", "scoring_formula", "takes_costs_or_days"}
+    assert hidden.isdisjoint(dir(directrix.ScorecardClassifier()))
+    assert {"fit", "predict", "reasons"} <= {*dir(directrix.ScorecardClassifier())}
+
+
 def test_every_room_is_an_attribute_of_the_package():
     rooms = {path.stem for path in SOURCE.iterdir() if not path.stem.startswith("_")}
     needs_a_library = {"cli", "integrations", "py"}  # py.typed is no room
     code = f"import directrix; [getattr(directrix, name) for name in {rooms - needs_a_library}]"
     subprocess.run([sys.executable, "-c", code], check=True)
     # Whatever order they are asked for in: one may import another.
-    assert rooms - needs_a_library == set(directrix._ROOMS)
+    assert rooms - needs_a_library == {*directrix._ROOMS, *directrix._INTERNAL_ROOMS}
     with pytest.raises(AttributeError, match="module 'directrix' has no attribute 'nothing'"):
         directrix.nothing  # noqa: B018
 

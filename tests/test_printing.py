@@ -1,7 +1,9 @@
+from email.message import Message
 from xml.etree import ElementTree as ET
 
 import pytest
 
+from directrix import Binner, DirectClassifier, ScorecardClassifier, _printing
 from directrix._printing import html_table, printable, text_table, wrapped
 
 ROWS = [["", "rate", "bin"], ["recall", "0.9", "one two three"], ["x", "10", ""]]
@@ -41,3 +43,24 @@ def test_html_is_well_formed_and_shows_every_text(caption):
         first, second = (cell.get("style") for cell in list(table.iter(tag))[:2])
         assert "text-align: left" in first
         assert "text-align: right" in second
+
+
+def test_notebooks_link_to_the_page_of_an_estimator(monkeypatch):
+    monkeypatch.setattr(_printing, "_documentation_url", lambda: "https://docs.example")
+    for estimator in (ScorecardClassifier(), DirectClassifier(), Binner()):
+        page = f"https://docs.example/api/directrix.{type(estimator).__name__}.html"
+        assert estimator._get_doc_link() == page
+        assert page in estimator._repr_html_()
+    monkeypatch.setattr(_printing, "_documentation_url", lambda: "")
+    assert Binner()._get_doc_link() == ""
+
+
+def test_the_address_of_the_documentation_is_that_of_the_installed_package(monkeypatch):
+    found = Message()
+    found["Project-URL"] = "Source, https://code.example"
+    found["Project-URL"] = "Documentation, https://docs.example/"
+    monkeypatch.setattr(_printing, "metadata", {"directrix": found}.__getitem__)
+    address = _printing._documentation_url.__wrapped__
+    assert address() == "https://docs.example"
+    del found["Project-URL"]
+    assert address() == ""

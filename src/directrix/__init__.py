@@ -49,10 +49,12 @@ _MODULES = {
     "summarize": "engines",
 }
 _ROOMS = (
-    *("checks", "classifiers", "datasets", "designs", "displays", "documents", "engines"),
-    *("exceptions", "export", "files", "fitting", "frontier", "losses", "metrics", "models"),
-    *("moments", "monitoring", "objectives", "risks", "rows", "solve", "tables"),
+    *("checks", "classifiers", "datasets", "displays", "documents", "engines", "exceptions"),
+    *("export", "frontier", "losses", "metrics", "moments", "monitoring", "objectives", "risks"),
+    *("solve", "tables"),
 )
+#: Rooms without public names, which tab completion leaves out.
+_INTERNAL_ROOMS = ("designs", "files", "fitting", "models", "rows")
 
 if not TYPE_CHECKING:  # or every name would be there to a type checker
 
@@ -64,7 +66,7 @@ if not TYPE_CHECKING:  # or every name would be there to a type checker
         """
         if name in _MODULES:
             value = getattr(import_module(f"directrix.{_MODULES[name]}"), name)
-        elif name in _ROOMS:
+        elif name in (*_ROOMS, *_INTERNAL_ROOMS):
             value = import_module(f"directrix.{name}")
         else:
             msg = f"module 'directrix' has no attribute {name!r}"
@@ -74,4 +76,4 @@ if not TYPE_CHECKING:  # or every name would be there to a type checker
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_ROOMS})
+    return sorted({*__all__, *_ROOMS})

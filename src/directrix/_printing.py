@@ -1,9 +1,11 @@
-"""Tables as text and as HTML, which every printed result uses."""
+"""Tables as text and as HTML, which every printed result uses, and links to the documentation."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
+from functools import cache
 from html import escape
+from importlib.metadata import PackageNotFoundError, metadata
 from textwrap import wrap
 
 _GAP = "  "
@@ -91,3 +93,32 @@ def html_table(
         f"<table>{title if caption else ''}<thead><tr>{top}</tr></thead>"
         f"<tbody>{''.join(body)}</tbody></table>"
     )
+
+
+class LinkedEstimator:
+    """Mixin of estimators that link to their page of the documentation in notebooks.
+
+    The address is the project URL "Documentation" of the installed package; there is no link
+    without one.
+    """
+
+    _doc_link_module = "directrix"
+
+    @property
+    def _doc_link_template(self) -> str:
+        site = _documentation_url()
+        return site and f"{site}/api/directrix.{{estimator_name}}.html"
+
+    def _doc_link_url_param_generator(self) -> dict[str, str]:
+        return {"estimator_name": type(self).__name__}
+
+
+@cache
+def _documentation_url() -> str:
+    """Return the address of the documentation of the installed package; empty if it has none."""
+    try:
+        urls = metadata("directrix").get_all("Project-URL") or []
+    except PackageNotFoundError:  # a source tree that is on the path
+        return ""
+    parted = (url.partition(", ") for url in urls)
+    return next((url.rstrip("/") for label, _, url in parted if label == "Documentation"), "")

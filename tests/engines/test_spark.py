@@ -70,26 +70,27 @@ KINDS = ["plain", "array", "dense", "sparse", "mixed"]
 each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
-def kept_as(session, kind, partitions=3):
+def kept_as(spark, kind, partitions=3):
     frame = columns()
     if kind == "plain":
-        spread = session.createDataFrame(frame.drop(columns=["country", "customer"]))
+        spread = spark.createDataFrame(frame.drop(columns=["country", "customer"]))
     else:
         held = X.tolist() if kind == "array" else vectors(kind)
         rows = zip(held, Y.tolist(), WEIGHT.tolist(), strict=True)
         names = "x array<double>, y long, w double" if kind == "array" else ["x", "y", "w"]
-        spread = session.createDataFrame(list(rows), names)
+        spread = spark.createDataFrame(list(rows), names)
     return spread.repartition(partitions)
 
 
 def sizes(frame):
     """Return the number of rows in each partition."""
-    return [len(part) for part in frame.rdd.glom().collect()]
 
+    def count(batches):
+        import pyarrow as pa
 
-@pytest.fixture
-def session():
-    return spark_cluster.session()
+        yield pa.RecordBatch.from_pydict({"n": [sum(batch.num_rows for batch in batches)]})
+
+    return [row["n"] for row in frame.mapInArrow(count, "n long").collect()]
 
 
 # ── the same as in memory ─────────────────────────────────────────────────────────────────────────
@@ -97,8 +98,8 @@ def session():
 
 @each_kind
 @pytest.mark.parametrize("weight", [None, "w"])
-def test_rows_in_spark_are_those_in_memory(session, kind, weight):
-    frame = kept_as(session, kind)
+def test_rows_in_spark_are_those_in_memory(spark, kind, weight):
+    frame = kept_as(spark, kind)
     features = NAMES if kind == "plain" else "x"
     moments = summarize(frame, target="y", features=features, weight=weight)
     names = NAMES if kind == "plain" else None
@@ -106,16 +107,16 @@ def test_rows_in_spark_are_those_in_memory(session, kind, weight):
     assert distance(moments, expected) < CLOSE
 
 
-def test_columns_without_a_role_are_the_features(session):
-    frame = session.createDataFrame(columns().drop(columns=["country", "customer"]))
+def test_columns_without_a_role_are_the_features(spark):
+    frame = spark.createDataFrame(columns().drop(columns=["country", "customer"]))
     moments = summarize(frame, target="y", weight="w")
     assert distance(moments, summarize(columns(), target="y", weight="w", features=NAMES)) < CLOSE
 
 
 @pytest.mark.parametrize("key", ["customer", ["country", "customer"]])
-def test_a_row_is_in_the_same_fold_as_in_memory(session, key):
+def test_a_row_is_in_the_same_fold_as_in_memory(spark, key):
     roles = {"target": "y", "features": NAMES, "fold": HashFolds(4, key=key, seed=3)}
-    moments = summarize(session.createDataFrame(columns()).repartition(5), **roles)
+    moments = summarize(spark.createDataFrame(columns()).repartition(5), **roles)
     expected = summarize(columns(), **roles)
     assert len(moments.folds) == 4
     assert min(fold.count for fold in moments.folds) > 0
@@ -123,17 +124,17 @@ def test_a_row_is_in_the_same_fold_as_in_memory(session, key):
 
 
 @pytest.mark.parametrize("kind", ["dense", "sparse", "mixed"])
-def test_a_vector_is_in_the_fold_of_its_values(session, kind):
+def test_a_vector_is_in_the_fold_of_its_values(spark, kind):
     # Rows are told apart within a partition; in one, as in memory.
-    whole = kept_as(session, kind).coalesce(1)
+    whole = kept_as(spark, kind).coalesce(1)
     moments = summarize(whole, target="y", features="x", fold=HashFolds(3))
     expected = summarize(columns(), target="y", features=NAMES, fold=HashFolds(3))
     for fold, its in zip(moments.folds, expected.folds, strict=True):
         assert distance(fold, Moments(**{**vars(its), "feature_names": None})) < CLOSE
 
 
-def test_without_a_key_folds_are_the_same_whenever_a_frame_is_read(session):
-    frame = session.createDataFrame(columns()).repartition(5).cache()
+def test_without_a_key_folds_are_the_same_whenever_a_frame_is_read(spark):
+    frame = spark.createDataFrame(columns()).repartition(5).cache()
     roles = {"target": "y", "features": NAMES, "fold": HashFolds(4)}
     first, again = (summarize(frame, **roles) for _ in range(2))
     assert first == again
@@ -142,30 +143,31 @@ def test_without_a_key_folds_are_the_same_whenever_a_frame_is_read(session):
     frame.unpersist()
 
 
-def test_a_column_made_by_chance_is_refused(session):
+def test_a_column_made_by_chance_is_refused(spark):
     from random import SystemRandom
 
     from pyspark.sql.functions import udf
 
     # Not Spark's rand(), whose seed is part of the plan: it is the same in both passes.
     chance = udf(lambda: SystemRandom().random(), "double").asNondeterministic()
-    frame = session.createDataFrame(columns()).withColumn("chance", chance())
+    frame = spark.createDataFrame(columns()).withColumn("chance", chance())
     with pytest.raises(ValueError, match="later pass did not find the rows of the first"):
         MomentClassifier("auc").fit_source(frame, target="y", features=[*NAMES, "chance"])
 
 
-def test_folds_may_be_a_column(session):
+def test_folds_may_be_a_column(spark):
     frame = columns().assign(part=CUSTOMER % 3)
     roles = {"target": "y", "features": NAMES, "fold": "part", "weight": "w"}
-    moments = summarize(session.createDataFrame(frame), **roles)
+    moments = summarize(spark.createDataFrame(frame), **roles)
     assert distance(moments, summarize(frame, **roles)) < CLOSE
 
 
-def test_all_groups_come_from_one_job(session):
-    frame = session.createDataFrame(columns())
-    session.sparkContext.setJobGroup("by", "one summary for each country")
+@spark_cluster.classic_only("Connect does not tell its jobs")
+def test_all_groups_come_from_one_job(spark):
+    frame = spark.createDataFrame(columns())
+    spark.sparkContext.setJobGroup("by", "one summary for each country")
     summaries = summarize(frame, target="y", features=NAMES, weight="w", by="country")
-    assert len(session.sparkContext.statusTracker().getJobIdsForGroup("by")) == 1
+    assert len(spark.sparkContext.statusTracker().getJobIdsForGroup("by")) == 1
     assert list(summaries) == ["at", "be", "ch"]
     for country, moments in summaries.items():
         in_country = country == COUNTRY
@@ -173,16 +175,16 @@ def test_all_groups_come_from_one_job(session):
         assert distance(moments, expected) < CLOSE
 
 
-def test_groups_have_folds(session):
+def test_groups_have_folds(spark):
     fold = HashFolds(3, key="customer")
     roles = {"target": "y", "features": NAMES, "by": "country", "fold": fold}
-    summaries = summarize(session.createDataFrame(columns()).repartition(4), **roles)
+    summaries = summarize(spark.createDataFrame(columns()).repartition(4), **roles)
     expected = summarize(columns(), **roles)
     assert list(summaries) == list(expected)
     assert max(distance(summaries[key], expected[key]) for key in expected) < CLOSE
 
 
-def test_a_fitted_transformer_runs_where_the_rows_are(session):
+def test_a_fitted_transformer_runs_where_the_rows_are(spark):
     numbers = ["a", "größe"]
     transformer = ColumnTransformer(
         [
@@ -191,7 +193,7 @@ def test_a_fitted_transformer_runs_where_the_rows_are(session):
         ]
     ).fit(columns())
     roles = {"target": "y", "features": ["country", *numbers], "transform": transformer}
-    moments = summarize(session.createDataFrame(columns()).repartition(3), **roles)
+    moments = summarize(spark.createDataFrame(columns()).repartition(3), **roles)
     assert moments.feature_names == tuple(transformer.get_feature_names_out())
     expected = Moments.of(
         transformer.transform(columns()), Y, feature_names=transformer.get_feature_names_out()
@@ -199,7 +201,7 @@ def test_a_fitted_transformer_runs_where_the_rows_are(session):
     assert distance(moments, expected) < CLOSE
 
 
-def test_raw_columns_are_binned_where_the_rows_are(session):
+def test_raw_columns_are_binned_where_the_rows_are(spark):
     missing = RNG.random((2, N)) < 0.2
     a = [
         None if absent else value
@@ -209,7 +211,7 @@ def test_raw_columns_are_binned_where_the_rows_are(session):
         None if absent else text for text, absent in zip(COUNTRY.tolist(), missing[1], strict=True)
     ]
     rows = list(zip(a, town, (WEIGHT > 0).tolist(), Y.tolist(), strict=True))
-    spread = session.createDataFrame(rows, "a double, town string, flag boolean, y long")
+    spread = spark.createDataFrame(rows, "a double, town string, flag boolean, y long")
     features = ["a", "town", "flag"]
     raw = pd.DataFrame(rows, columns=[*features, "y"])[features]
     binner = Binner(max_bins=8).fit(raw)
@@ -223,34 +225,34 @@ def test_raw_columns_are_binned_where_the_rows_are(session):
     assert distance(moments, expected) < CLOSE
 
 
-def test_names_may_hold_anything(session):
+def test_names_may_hold_anything(spark):
     odd = ["a.b", "c`d", "e f"]
-    frame = session.createDataFrame(list(zip(*X.T.tolist(), Y.tolist(), strict=True)), [*odd, "y"])
+    frame = spark.createDataFrame(list(zip(*X.T.tolist(), Y.tolist(), strict=True)), [*odd, "y"])
     assert distance(summarize(frame, target="y"), Moments.of(X, Y, feature_names=odd)) < CLOSE
 
 
-def test_labels_may_be_text(session):
+def test_labels_may_be_text(spark):
     labels = np.array(["no", "yes"])[Y]
-    frame = session.createDataFrame(columns().assign(y=labels))
+    frame = spark.createDataFrame(columns().assign(y=labels))
     moments = summarize(frame, target="y", features=NAMES)
     assert distance(moments, Moments.of(X, labels, feature_names=NAMES)) < CLOSE
 
 
-def test_pandas_on_spark_is_spark(session):
+def test_pandas_on_spark_is_spark(spark):
     class DataFrame:
         """What the engine asks of one; the library itself does not import with pandas 3."""
 
         __module__ = "pyspark.pandas.frame"
 
         def to_spark(self):
-            return session.createDataFrame(columns()[[*NAMES, "y"]])
+            return spark.createDataFrame(columns()[[*NAMES, "y"]])
 
     expected = Moments.of(X, Y, feature_names=NAMES)
     assert distance(summarize(DataFrame(), target="y"), expected) < CLOSE
 
 
-def test_a_line_is_fitted_in_two_passes(session):
-    frame = session.createDataFrame(columns()).repartition(4).cache()
+def test_a_line_is_fitted_in_two_passes(spark):
+    frame = spark.createDataFrame(columns()).repartition(4).cache()
     roles = {"target": "y", "features": NAMES, "weight": "w"}
     roles["fold"] = HashFolds(5, key="customer")
     classifier = MomentClassifier("auc").fit_source(frame, **roles)
@@ -265,8 +267,8 @@ def test_a_line_is_fitted_in_two_passes(session):
 
 
 @pytest.mark.filterwarnings("ignore:nothing beat logistic:UserWarning")
-def test_a_direct_line_is_fitted_in_two_passes(session):
-    frame = session.createDataFrame(columns()).repartition(4).cache()
+def test_a_direct_line_is_fitted_in_two_passes(spark):
+    frame = spark.createDataFrame(columns()).repartition(4).cache()
     roles = {"target": "y", "features": NAMES, "weight": "w"}
     roles["fold"] = HashFolds(3, key="customer")
     classifier = DirectClassifier("auc", cv=3).fit_source(frame, **roles)
@@ -309,15 +311,15 @@ def test_two_hundred_segments_are_counted_in_the_same_passes(session, monkeypatc
 
 
 @pytest.mark.parametrize("partitions", [1, 200])
-def test_there_may_be_any_number_of_partitions(session, partitions):
-    frame = session.createDataFrame(columns()).repartition(partitions)
-    assert frame.rdd.getNumPartitions() == partitions
+def test_there_may_be_any_number_of_partitions(spark, partitions):
+    frame = spark.createDataFrame(columns()).repartition(partitions)
+    assert len(sizes(frame)) == partitions
     moments = summarize(frame, target="y", features=NAMES, weight="w")
     assert distance(moments, Moments.of(X, Y, WEIGHT, feature_names=NAMES)) < CLOSE
 
 
-def test_a_partition_may_hold_one_class_or_nothing(session):
-    frame = session.createDataFrame(columns()).repartition(5, "y")
+def test_a_partition_may_hold_one_class_or_nothing(spark):
+    frame = spark.createDataFrame(columns()).repartition(5, "y")
     counts = sizes(frame)
     assert sorted(counts)[-2:] == sorted(np.bincount(Y))
     assert counts.count(0) == 3
@@ -325,8 +327,8 @@ def test_a_partition_may_hold_one_class_or_nothing(session):
     assert distance(moments, Moments.of(X, Y, WEIGHT, feature_names=NAMES)) < CLOSE
 
 
-def test_two_runs_over_the_same_partitions_give_the_same_bits(session):
-    frame = numbered(session, 7)
+def test_two_runs_over_the_same_partitions_give_the_same_bits(spark):
+    frame = numbered(spark, 7)
     roles = {"target": "y", "features": ["a", "b"], "fold": HashFolds(3)}
     assert summarize(frame, **roles) == summarize(frame, **roles)
 
@@ -338,7 +340,7 @@ def as_values(rows):
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["known", "unknown"])
-def test_neither_order_nor_repetition_of_parts_matters(session, known):
+def test_neither_order_nor_repetition_of_parts_matters(spark, known):
     # 70 parts are two levels; some come twice, cut into pieces, in any order.
     numbers = np.sqrt(np.arange(2.0, 72.0))
     pieces = [
@@ -347,7 +349,7 @@ def test_neither_order_nor_repetition_of_parts_matters(session, known):
         for piece in range(1 + len(packed(np.float64(value))) // 30)
     ]
     rows = [pieces[k] for k in RNG.permutation([*range(len(pieces)), *range(0, len(pieces), 3)])]
-    parts = session.createDataFrame(rows, engine._PIECES)
+    parts = spark.createDataFrame(rows, engine._PIECES)
     [(number, total)] = as_values(engine._summed(parts, 70 if known else None).collect())
     assert number == 0
     assert total == tree_sum(numbers)
@@ -355,8 +357,8 @@ def test_neither_order_nor_repetition_of_parts_matters(session, known):
 
 
 @pytest.mark.parametrize("partitions", [4, 5, 70])
-def test_the_sum_is_that_of_the_tree_in_memory(session, partitions, monkeypatch):
-    frame = numbered(session, partitions)
+def test_the_sum_is_that_of_the_tree_in_memory(spark, partitions, monkeypatch):
+    frame = numbered(spark, partitions)
     rows = frame.toArrow()
     plan = ColumnRoles.of(target="y", features=("a", "b"), fold=HashFolds(3))
     expected = tree_sum(
@@ -371,13 +373,16 @@ def test_the_sum_is_that_of_the_tree_in_memory(session, partitions, monkeypatch)
 
     monkeypatch.setattr(engine, "partials", watched)
     assert run(frame, plan, Summaries()) == expected
-    assert seen == ([0, 1, 2, 3] if partitions == 4 else [0])
+    # Where their number is not known, in Spark Connect, all partitions are added on the workers.
+    known = engine._partition_count(frame) is not None
+    assert seen == ([0, 1, 2, 3] if partitions == 4 and known else [0])
 
 
-def test_the_number_of_partitions_is_known_where_nothing_runs_to_know_it(session):
-    tracker = session.sparkContext.statusTracker()
-    session.sparkContext.setJobGroup("count", "the number of partitions")
-    frame = numbered(session, 6)
+@spark_cluster.classic_only("Connect does not tell partitions")
+def test_the_number_of_partitions_is_known_where_nothing_runs_to_know_it(spark):
+    tracker = spark.sparkContext.statusTracker()
+    spark.sparkContext.setJobGroup("count", "the number of partitions")
+    frame = numbered(spark, 6)
     assert engine._partition_count(frame) == 6
     assert engine._partition_count(frame.filter("a > 3").select("b")) == 6
     assert engine._partition_count(frame.union(frame)) == 12
@@ -390,17 +395,27 @@ def test_the_number_of_partitions_is_known_where_nothing_runs_to_know_it(session
     cached.unpersist()
 
 
-def test_data_frames_of_spark_connect_have_no_java_object():
-    assert engine._partition_count(object()) is None
+def test_groups_are_summarised_in_any_session(spark):
+    frame = spark.createDataFrame(columns())
+    summaries = summarize(frame, target="y", features=NAMES, weight="w", by="country")
+    expected = summarize(columns(), target="y", features=NAMES, weight="w", by="country")
+    assert list(summaries) == list(expected)
+    assert max(distance(summaries[key], expected[key]) for key in expected) < CLOSE
+
+
+@pytest.mark.parametrize("spark_master", [spark_cluster.CONNECT], indirect=True)
+def test_spark_connect_does_not_tell_the_number_of_partitions(spark):
+    assert type(spark).__module__.startswith("pyspark.sql.connect")
+    assert engine._partition_count(numbered(spark, 3)) is None
 
 
 @pytest.mark.parametrize("empty", ["known to Spark", "found out"])
-def test_no_rows_are_refused_in_words(session, empty):
+def test_no_rows_are_refused_in_words(spark, empty):
     if empty == "known to Spark":
-        frame = session.createDataFrame(columns()).filter("a > 1e9")
-        assert frame.rdd.getNumPartitions() == 0
+        frame = spark.createDataFrame(columns()).filter("a > 1e9")
+        assert sizes(frame) == []
     else:
-        frame = numbered(session, 2).filter("a > 1e9")
+        frame = numbered(spark, 2).filter("a > 1e9")
     with pytest.raises(ValueError, match="there are no rows to summarise"):
         summarize(frame, target="y", features=["a", "b"])
 
@@ -408,8 +423,8 @@ def test_no_rows_are_refused_in_words(session, empty):
 # ── what is refused ───────────────────────────────────────────────────────────────────────────────
 
 
-def test_text_is_refused_before_the_workers_start(session):
-    frame = session.createDataFrame(columns())
+def test_text_is_refused_before_the_workers_start(spark):
+    frame = spark.createDataFrame(columns())
     with pytest.raises(NotNumericError, match="transform=") as caught:
         summarize(frame, target="y")
     assert "country" in caught.value.columns
@@ -418,19 +433,19 @@ def test_text_is_refused_before_the_workers_start(session):
     assert set(caught.value.columns).isdisjoint(["a", "b", "y"])
 
 
-def test_what_a_worker_refuses_is_told_in_its_words(session):
+def test_what_a_worker_refuses_is_told_in_its_words(spark):
     from pyspark.errors import PythonException
 
-    frame = session.createDataFrame([(1.0, 0), (None, 1)], "a double, y int")
+    frame = spark.createDataFrame([(1.0, 0), (None, 1)], "a double, y int")
     with pytest.raises(PythonException, match=r"column 'a' holds missing values \(NaN\) in at le"):
         summarize(frame, target="y")
-    rows = session.createDataFrame([([1.0], 0), (None, 1)], "x array<double>, y int")
+    rows = spark.createDataFrame([([1.0], 0), (None, 1)], "x array<double>, y int")
     with pytest.raises(PythonException, match="1 rows have no vector of features"):
         summarize(rows, target="y")
 
 
-def test_roles_are_columns(session):
-    frame = session.createDataFrame(columns())
+def test_roles_are_columns(spark):
+    frame = spark.createDataFrame(columns())
     with pytest.raises(KeyError, match=r"no column named 'x'; the columns are \['a', 'b', 'größe'"):
         summarize(frame, target="x")
     with pytest.raises(ValueError, match="weight= must name a column"):
@@ -442,9 +457,9 @@ def test_roles_are_columns(session):
 PARTITIONS = 30
 
 
-def numbered(session, partitions):
+def numbered(spark, partitions):
     """Return rows that are made where they are needed, the same whoever makes them."""
-    return session.range(0, 40 * partitions, 1, partitions).selectExpr(
+    return spark.range(0, 40 * partitions, 1, partitions).selectExpr(
         "pmod(id * 7919, 1009) / 7.0D as a",
         "pmod(id * 104729, 997) / 3.0D as b",
         "cast(pmod(id * 31, 10) < 3 as int) as y",
@@ -473,8 +488,8 @@ def cluster(tmp_path_factory):
 @pytest.mark.parametrize("who", ["executor", "worker"])
 def test_who_is_killed_in_mid_job_changes_no_bit(cluster, who, tmp_path):
     cluster.complete()
-    session = spark_cluster.session(cluster.url)
-    frame = numbered(session, PARTITIONS)
+    spark = spark_cluster.session(cluster.url)
+    frame = numbered(spark, PARTITIONS)
     roles = {"target": "y", "features": ["a", "b"], "fold": HashFolds(3)}
     undisturbed = summarize(frame, **roles, transform=slow(tmp_path / "before", 0.0))
 
@@ -482,7 +497,7 @@ def test_who_is_killed_in_mid_job_changes_no_bit(cluster, who, tmp_path):
     notes.touch()
 
     def disturbed():
-        session.sparkContext.setJobGroup(who, "a job that loses a process")
+        spark.sparkContext.setJobGroup(who, "a job that loses a process")
         return summarize(frame, **roles, transform=slow(notes, 0.3))
 
     with ThreadPoolExecutor(1) as aside:
@@ -504,14 +519,14 @@ def test_who_is_killed_in_mid_job_changes_no_bit(cluster, who, tmp_path):
 
     assert moments == undisturbed
     assert len(notes.read_text().split()) >= PARTITIONS
-    assert failures(session, who) >= 1
+    assert failures(spark, who) >= 1
     whole = summarize(frame.toArrow(), target="y", features=["a", "b"])
     assert distance(moments.unfolded(), whole) < CLOSE
 
 
-def failures(session, group):
+def failures(spark, group):
     """Return how many tasks failed in the jobs of a group, and how many stages ran again."""
-    tracker = session.sparkContext.statusTracker()
+    tracker = spark.sparkContext.statusTracker()
     jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
     stages = [tracker.getStageInfo(stage) for job in jobs for stage in job.stageIds]
     return sum(stage.numFailedTasks + stage.currentAttemptId for stage in stages if stage)

@@ -7,16 +7,16 @@ from typing import Any
 import duckdb
 import numpy as np
 import postgres_server
-import psycopg
 import pytest
 import sqlglot
 from nearness import distance
-from psycopg.rows import dict_row
 from sqlglot import exp
 
 from directrix import Moments
 from directrix.engines import moments_sql, summarize_sql
 from directrix.exceptions import SqlNameError
+
+psycopg = pytest.importorskip("psycopg")
 
 DIALECTS = ["duckdb", "postgres", "bigquery", "snowflake", "spark", "clickhouse"]
 each_dialect = pytest.mark.parametrize("dialect", DIALECTS)
@@ -544,7 +544,7 @@ def test_a_cursor_serves_as_a_connection(database):
 
 
 def test_rows_may_be_dictionaries(postgres):
-    with psycopg.connect(**postgres, row_factory=dict_row) as connection:
+    with psycopg.connect(**postgres, row_factory=psycopg.rows.dict_row) as connection:
         fill(Database("postgres", connection, "%s"))
         roles = {"target": "y", "features": NAMES, "dialect": "postgres"}
         moments = summarize_sql(connection, "t", **roles)

@@ -36,16 +36,11 @@ LABEL = np.where(Y == 1, 3.0, 1.0)
 
 
 @pytest.fixture
-def session():
-    return spark_cluster.session()
-
-
-@pytest.fixture
-def rows(session):
+def rows(spark):
     """The rows, with labels of zero and one, numbered."""
     columns = [*X.T.tolist(), Y.tolist(), LABEL.tolist(), WEIGHT.tolist(), range(N)]
     names = [*NAMES, "label", "odd", "w", "id"]
-    return session.createDataFrame(list(zip(*columns, strict=True)), names).repartition(3, "id")
+    return spark.createDataFrame(list(zip(*columns, strict=True)), names).repartition(3, "id")
 
 
 @pytest.fixture
@@ -92,9 +87,9 @@ def test_a_pipeline_is_cross_validated_saved_loaded_and_scored(rows, tmp_path):
     assert min(result.avgMetrics) > 0.7
     chosen = metrics[int(np.argmax(result.avgMetrics))]
 
-    result.write().overwrite().save(str(tmp_path / "search"))
+    result.save(str(tmp_path / "search"))
     best = CrossValidatorModel.load(str(tmp_path / "search")).bestModel
-    best.write().overwrite().save(str(tmp_path / "best"))
+    best.save(str(tmp_path / "best"))
     loaded = PipelineModel.load(str(tmp_path / "best"))
     moments = summarize(assembler().transform(rows), target="label", features="features")
     expected = MomentClassifier(chosen).fit_summary(moments)
@@ -110,6 +105,7 @@ def test_a_pipeline_is_cross_validated_saved_loaded_and_scored(rows, tmp_path):
         assert 0 < prediction.sum() < N
 
 
+@spark_cluster.classic_only("Connect has no Java plan")
 def test_scoring_leaves_python_out(vectors):
     model = SparkMomentClassifier(learnFrom="moments").fit(vectors)
     plan = physical_plan(model.transform(vectors))
@@ -167,7 +163,7 @@ def test_a_prediction_is_a_label(vectors):
     assert model.predict(Vectors.dense(X[0])) == prediction[0]
 
 
-def test_features_may_be_arrays_and_sparse_vectors(session, vectors):
+def test_features_may_be_arrays_and_sparse_vectors(spark, vectors):
     def held(row):
         kept = np.flatnonzero(row)
         return Vectors.sparse(3, kept, row[kept])
@@ -177,7 +173,7 @@ def test_features_may_be_arrays_and_sparse_vectors(session, vectors):
         for number, (row, label) in enumerate(zip(X, Y.tolist(), strict=True))
     ]
     names = ["id", "list", "sparse", "label"]
-    frame = session.createDataFrame(rows, names)
+    frame = spark.createDataFrame(rows, names)
     expected = SparkMomentClassifier(learnFrom="moments").fit(vectors)
     (scores,) = scored(expected.transform(vectors), "rawPrediction")
     for name in ("list", "sparse"):
@@ -206,8 +202,8 @@ def test_columns_are_named_by_params(vectors):
     assert again.columns == [*renamed.columns, "q"]
 
 
-def test_an_estimator_is_saved_and_loaded(session, tmp_path):
-    assert session
+def test_an_estimator_is_saved_and_loaded(spark, tmp_path):
+    assert spark
     estimator = SparkMomentClassifier(shrinkage=0.1).setMetric(RecallAtFPR(0.05)).setWeightCol("w")
     estimator.setShrinkage("cv").setLearnFrom("moments").write().overwrite().save(
         str(tmp_path / "e")
@@ -273,16 +269,16 @@ def test_settings_are_refused_in_words(vectors):
         SparkMomentClassifier().setParams(metrics="auc")
 
 
-def test_a_vector_of_another_length_is_refused(session, vectors):
+def test_a_vector_of_another_length_is_refused(spark, vectors):
     model = SparkMomentClassifier(learnFrom="moments").fit(vectors)
-    shorter = session.createDataFrame([(Vectors.dense([1.0, 2.0]), 0)], ["features", "label"])
+    shorter = spark.createDataFrame([(Vectors.dense([1.0, 2.0]), 0)], ["features", "label"])
     with pytest.raises(Exception, match="a vector of features does not have 3 values"):
         model.transform(shorter).collect()
 
 
-def test_nan_stays_nan(session, vectors):
+def test_nan_stays_nan(spark, vectors):
     model = SparkMomentClassifier(learnFrom="moments").fit(vectors)
-    holed = session.createDataFrame([(Vectors.dense([1.0, np.nan, 2.0]), 0)], ["features", "label"])
+    holed = spark.createDataFrame([(Vectors.dense([1.0, np.nan, 2.0]), 0)], ["features", "label"])
     (row,) = model.transform(holed).collect()
     assert np.isnan(row["prediction"])
     assert np.isnan(row["probability"].toArray()).all()

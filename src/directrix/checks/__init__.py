@@ -9,3 +9,7 @@ from directrix.checks.losses import check_loss, loss_checks
 from directrix.checks.metrics import check_metric, metric_checks
 
 __all__ = ["Check", "check_loss", "check_metric", "loss_checks", "metric_checks"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -36,3 +36,7 @@ __all__ = [
     "gamma_from_bandwidth",
     "threshold_for",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -10,6 +10,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from directrix._printing import LinkedEstimator
 from directrix.classifiers.labels import dates_in_microseconds, plain_labels, positive_label
 from directrix.classifiers.scoring import ScoringFormula
 from directrix.classifiers.state import (
@@ -23,7 +24,7 @@ from directrix.exceptions import LabelNotFoundError, StateError
 from directrix.exceptions.columns import MissingColumnsError
 from directrix.fitting.progress import limit_fits
 from directrix.fitting.training_rows import KeyedRows, Standardization, checked_weight, folds_given
-from directrix.rows.rows import explain_rejection, feature_names_of, refuse_lazy
+from directrix.rows.rows import explain_rejection, feature_names_of, in_memory
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
@@ -34,9 +35,11 @@ if TYPE_CHECKING:
 _NO_CV = object()
 #: Types of features that are used as they are; others are converted to the first.
 _FLOATS = (np.float64, np.float32)
+#: Methods for exports and displays, which tab completion leaves out.
+_INTERNAL = frozenset({"export_state", "from_state", "scoring_formula", "takes_costs_or_days"})
 
 
-class LinearClassifier(ClassifierMixin, BaseEstimator):
+class LinearClassifier(LinkedEstimator, ClassifierMixin, BaseEstimator):
     """Base class for binary linear classifiers.
 
     A subclass sets ``classes_`` and ``positive_`` (by `_set_classes`), ``coef_`` and
@@ -189,6 +192,9 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         facts.require_names()
         return {}
 
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name not in _INTERNAL]
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
@@ -249,7 +255,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
 
     def _validated(self, X: Any, y: Any, *, reset: bool = True) -> tuple[Any, AnyArray]:
         """Return features and labels as arrays, checked by scikit-learn."""
-        refuse_lazy(X)
+        X = in_memory(X)
         y = plain_labels(y)
         try:
             X, y = validate_data(self, X, y, accept_sparse="csr", dtype=_FLOATS, reset=reset)
@@ -260,7 +266,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
 
     def _validated_features(self, X: Any) -> Any:
         """Return features like those of the fit as an array, checked by scikit-learn."""
-        refuse_lazy(X)
+        X = in_memory(X)
         try:
             return validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False)
         except (TypeError, ValueError):

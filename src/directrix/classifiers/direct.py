@@ -136,7 +136,7 @@ class DirectClassifier(MetricClassifier):
         limits: Limits | None = None,
         parity: Parity | str | None = None,
         time_budget: float | None = None,
-        class_weight: Any = None,
+        class_weight: Mapping[Any, float] | str | None = None,
         monotone: Mapping[Any, str] | None = None,
         n_jobs: int | None = None,
         warn_baseline: bool = True,

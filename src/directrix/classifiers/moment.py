@@ -30,7 +30,7 @@ from directrix.rows.keys import CopyCounter, folds_by_key, hash_with_label, row_
 from directrix.rows.rows import as_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.metrics.base import Metric
@@ -217,7 +217,7 @@ class MomentClassifier(ThresholdClassifier):
         positive: Any = None,
         shrinkage: str | float = "oas",
         learn_from: str = "rows",
-        class_weight: Any = None,
+        class_weight: Mapping[Any, float] | str | None = None,
         verbose: int = 0,
     ) -> None:
         self.metric = metric

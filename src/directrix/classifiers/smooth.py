@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from math import inf
@@ -406,8 +406,8 @@ class SmoothClassifier(KernelScoring, CallbackSupportMixin, ThresholdClassifier)
         start: Any = "moments",
         solver: str = "auto",
         cv: Any = 5,
-        class_weight: Any = None,
-        random_state: Any = None,
+        class_weight: Mapping[Any, float] | str | None = None,
+        random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
     ) -> None:
         self.metric = metric

@@ -220,7 +220,10 @@ FeatureCount = Annotated[
     int | None, typer.Option("--n-features", help="Number of features of LIBSVM files.")
 ]
 Spark = Annotated[
-    str | None, typer.Option(help="URL of a Spark master that reads the files, such as local[4].")
+    str | None,
+    typer.Option(
+        help="URL of a Spark master that reads the files, such as local[4], or of Spark Connect."
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
 Output = Annotated[str, typer.Option("--output", "-o", help="File to write.")]

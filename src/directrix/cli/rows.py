@@ -225,12 +225,16 @@ class RowFiles:
         if any((Path(path) / "_delta_log").is_dir() for path in self.paths):
             msg = "Spark would read deleted rows of a Delta table too: leave --spark out"
             raise UsageError(msg)
-        if str(self.spark).startswith("local"):  # its workers need the packages of this Python
-            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        builder = SparkSession.builder.master(self.spark).appName("directrix")
-        progress = str(sys.stderr.isatty()).lower()
-        session = builder.config("spark.ui.showConsoleProgress", progress).getOrCreate()
-        session.sparkContext.setLogLevel("ERROR")
+        builder = SparkSession.builder.appName("directrix")
+        if str(self.spark).startswith("sc://"):  # Spark Connect: the server has its own settings
+            session = builder.remote(self.spark).getOrCreate()
+        else:
+            if str(self.spark).startswith("local"):  # its workers need the packages of this Python
+                os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+            progress = str(sys.stderr.isatty()).lower()
+            builder = builder.config("spark.ui.showConsoleProgress", progress)
+            session = builder.master(self.spark).getOrCreate()
+            session.sparkContext.setLogLevel("ERROR")
         if Path(self.paths[0]).suffix.lower() in (".csv", ".gz"):
             return session.read.csv(list(self.paths), header=True, inferSchema=True)
         return session.read.parquet(*self.paths)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from directrix.displays import style
 
 if TYPE_CHECKING:
-    from directrix.models.alternatives import Alternative, Alternatives
+    from directrix.models.alternatives import Alternatives
 
 
 @dataclass(eq=False)
@@ -65,14 +64,14 @@ class AlternativesDisplay:
         sign = 1.0 if table.metric.greater_is_better else -1.0
         self.points_ = None
         if others:
-            reach = np.abs([_ends(each, plain, sign) for each in others]).T
+            reach = [(each.change.high - each.change.low) / 2.0 for each in others]
             how = {"fmt": "o", "color": style.BLUE, "markersize": 4, "linewidth": 1.0, **points}
             gaps, values = [each.gap.value for each in others], [each.metric for each in others]
-            label = "alternatives, 95 % interval of the difference"
+            label = "alternatives, 95 % interval"
             self.points_ = self.ax_.errorbar(gaps, values, yerr=reach, label=label, **how)
         ends = plain.metric, plain.metric - sign * table.error
         shade = {"color": style.GREY, "alpha": 0.15, "linewidth": 0}
-        label = "within one standard error of the plain fit"
+        label = "one standard error"
         self.band_ = self.ax_.axhspan(min(ends), max(ends), label=label, **shade)
         (self.plain_,) = self.ax_.plot(
             plain.gap.value, plain.metric, "s", color=style.GREY, markersize=6, label="plain fit"
@@ -82,17 +81,11 @@ class AlternativesDisplay:
             color=style.GREY,
             linestyle=":",
             linewidth=1.1,
-            label="gap that chance alone makes",
+            label="gap by chance",
         )
         chosen = table[table.chosen]
         self.chosen_ = style.mark(self.ax_, chosen.gap.value, chosen.metric, label="delivered")
         self.ax_.set_xlim(left=0.0)
         rate = {"fpr": "false-positive rate", "alerts": "alerts"}.get(table.parity.rate, "recall")
-        style.finish(self.ax_, f"gap between segments in {rate}", table.metric.label)
+        style.finish(self.ax_, f"gap between segments in {rate}", table.metric.label, columns=2)
         return self
-
-
-def _ends(each: Alternative, plain: Alternative, sign: float) -> tuple[float, float]:
-    """Return the lengths of a bar below and above a point: those of the difference's interval."""
-    low, high = (plain.metric + sign * end for end in (each.change.low, each.change.high))
-    return each.metric - min(low, high), max(low, high) - each.metric

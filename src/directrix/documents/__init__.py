@@ -3,3 +3,7 @@
 from directrix.documents.document import to_document
 
 __all__ = ["to_document"]
+
+
+def __dir__() -> list[str]:
+    return __all__

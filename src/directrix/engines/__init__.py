@@ -19,3 +19,7 @@ from directrix.engines.column_roles import HashFolds
 from directrix.engines.sql import moments_sql, summarize_sql
 
 __all__ = ["HashFolds", "moments_sql", "summarize", "summarize_sql"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -327,12 +327,13 @@ def with_alternatives(parity: Parity, metric: Metric, plain: Draft) -> Draft:
     if not why:
         points = search.points()
         chosen, why = search.choice(points, error)
+        points = [point for point in points if point.gap < search.plain.value]
         points = frontier(points, chosen)
     drafts = [plain, *(movable.moved(metric, each) for each in points)]
     index = next((k for k, each in enumerate(points, start=1) if each is chosen), 0)
-    entries = [_entry(parity, plain, plain, "", 0.0, 0.0)]
-    for draft, each in zip(drafts[1:], points, strict=True):
-        entries.append(_entry(parity, draft, plain, each.direction, each.strength, each.error))
+    entries = [_entry(parity, plain)]
+    pairs = zip(drafts[1:], points, strict=True)
+    entries += [_entry(parity, draft, each) for draft, each in pairs]
     scaled = [movable.best.lines.on_one_scale(search.rows), *(each.scaled for each in points)]
     lines = [scaled[0].refit, scaled[index].refit]
     known = point.segments is not None and len(point.segments) > 1
@@ -350,20 +351,17 @@ def _shifted(gap: Gap | None, by: float) -> Any:
     return None if gap is None else Gap(*(end + by for end in gap))
 
 
-def _entry(
-    parity: Parity, draft: Draft, plain: Draft, direction: str, strength: float, error: float
-) -> Alternative:
-    """Return what held-out rows say about an alternative; ``error`` is that of the difference."""
-    at, before = draft.fitted.operating_point, plain.fitted.operating_point
+def _entry(parity: Parity, draft: Draft, point: Point | None = None) -> Alternative:
+    """Return what held-out rows say about an alternative; without a point, about the plain fit."""
+    at = draft.fitted.operating_point
     assert at.empirical is not None  # noqa: S101 - a fit to rows
-    assert before.empirical is not None  # noqa: S101 - likewise
     assert at.segments is not None  # noqa: S101 - parity asks for them
-    better = at.empirical.metric - before.empirical.metric
-    better = better if at.metric.greater_is_better else -better
-    reach = float(ndtri(0.5 + LEVEL / 2.0)) * error
-    change = Gap(better, better - reach, better + reach)
-    gap = at.segments.gap(parity.rate)
-    return Alternative(direction, strength, at.empirical.metric, change, error, gap, at.segments)
+    seen = at.empirical.metric, at.segments.gap(parity.rate), at.segments
+    if point is None:
+        return Alternative("", 0.0, seen[0], Gap(0.0, 0.0, 0.0), 0.0, *seen[1:])
+    reach = float(ndtri(0.5 + LEVEL / 2.0)) * point.error
+    change = Gap(-point.loss, -point.loss - reach, -point.loss + reach)
+    return Alternative(point.direction, point.strength, seen[0], change, point.error, *seen[1:])
 
 
 def fit_best(metric: Metric, learned: LearnedDesign) -> BestFit:

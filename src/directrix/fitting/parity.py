@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
-from scipy.optimize import isotonic_regression
 from scipy.special import expit
 
 from directrix.fitting.finalize import Lines
@@ -60,24 +59,55 @@ _PARTS = 40
 # ── The algebra of a path ─────────────────────────────────────────────────────────────────────────
 
 
-def shift_to_parity(curvature: FloatArray, contrasts: FloatArray, coef: FloatArray) -> FloatArray:
+def shift_to_parity(
+    curvature: FloatArray, contrasts: FloatArray, coef: FloatArray, noise: float = 0.0
+) -> FloatArray:
     r"""Return the smallest shift to equal mean scores, measured by the curvature.
 
     .. math:: A^{-1} D (D^\top A^{-1} D)^+ D^\top w_0
+
+    Segments that are alike differ by chance, and to remove such a difference costs as much as to
+    remove a real one. So the inverse is shrunk: an eigenvalue :math:`\lambda` counts by
+    :math:`1 - \tau / \lambda`, and not at all if it is no larger than what chance makes it,
+    :math:`\tau`. The largest counts in full, so that with two segments nothing is changed.
 
     Parameters
     ----------
     curvature : array of shape (p, p)
         A, positive definite.
     contrasts : array of shape (p, s)
-        D.
+        D. For ``noise``, each column times the root of the segment's weight, so that chance is the
+        same in all of them.
     coef : array of shape (p,)
         w₀. The line of strength t is w₀ less t times the shift.
+    noise : float
+        τ, from `chance_eigenvalue`.
     """
     solved = cho_solve(cho_factor(curvature, check_finite=False), contrasts, check_finite=False)
-    inverse = np.linalg.pinv(contrasts.T @ solved, rcond=_SLIGHT, hermitian=True)
+    values, vectors = np.linalg.eigh(contrasts.T @ solved)
+    real = values > _SLIGHT * max(float(values[-1]), np.finfo(float).tiny)
+    kept = np.where(real, np.maximum(1.0 - noise / np.where(real, values, 1.0), 0.0), 0.0)
+    # Chance may make all there is: then the guard has seen a gap by chance, or one in the tail.
+    kept = kept / kept[-1] if kept[-1] > 0 else (real & (values == values[-1])).astype(float)
+    inverse = (vectors * (kept / np.where(real, values, 1.0))) @ vectors.T
     shift: FloatArray = solved @ (inverse @ (contrasts.T @ coef))
     return shift
+
+
+def chance_eigenvalue(
+    curvature: FloatArray, covariance: FloatArray, share: FloatArray, base: FloatArray
+) -> float:
+    r"""Return the mean eigenvalue of :math:`D^\top A^{-1} D` if segments differ by chance only.
+
+    With rows given to segments at random it is :math:`\sum r_i^2 / \sum b_i` times the trace of
+    :math:`A^{-1} C`, with the covariance C of the rows in shares :math:`r`. The trace is estimated
+    from 32 random signs (Hutchinson 1990).
+    """
+    probes = np.random.default_rng(0).choice((-1.0, 1.0), (len(covariance), 32))
+    factor = cho_factor(curvature, check_finite=False)
+    solved = cho_solve(factor, covariance @ probes, check_finite=False)
+    trace = float((probes * solved).sum(axis=0).mean())
+    return trace * float(share @ share) / float(base.sum())
 
 
 def shifted_lines(
@@ -140,7 +170,7 @@ class Point(NamedTuple):
 
     ``gap`` is that between the segments. ``error`` is the standard error of the difference between
     its metric and that of the plain fit. ``fold_losses`` are those of the metric in each fold, and
-    ``loss`` that of all rows less that of the plain fit, made to rise along the path.
+    ``loss`` is what it is behind the plain fit, smoothed along the path.
     """
 
     direction: str
@@ -232,10 +262,13 @@ class ParitySearch:
             if width is not None:
                 near = expit((scores - threshold) / (width * (float(scores.std()) or 1.0)))
                 share = base * 4.0 * near * (1.0 - near)
-            curvature = prior * (1.0 - prior) * _covariance(X, share / share.sum())
+            covariance = _covariance(X, share / share.sum())
+            curvature = prior * (1.0 - prior) * covariance
             curvature[np.diag_indices(len(curvature))] += self.ridge
             contrasts = contrasts_of(X, share, base, number, len(segments.names))
-            shift = shift_to_parity(curvature, contrasts, line[:-1])
+            contrasts *= np.sqrt(np.bincount(number, base, len(segments.names)))
+            noise = chance_eigenvalue(curvature, covariance, share, base)
+            shift = shift_to_parity(curvature, contrasts, line[:-1], noise)
             lines = shifted_lines(curvature, shift, line, _STRENGTHS, signs)
             if signs is None:  # scores are linear in the strength
                 ends = scores_of(every, np.stack([line, np.append(line[:-1] - shift, line[-1])]))
@@ -270,8 +303,8 @@ class ParitySearch:
             error = self.standard_error(scores, self.scores)
             points.append((direction, strength, lines, scaled, gap, error, folds))
             losses.append(sign * (value - self._plain_value))
-        rising = isotonic_regression(losses).x.tolist()
-        return [Point(*point, loss) for point, loss in zip(points, rising, strict=True)]
+        smooth = _smoothed(np.array(losses), np.array([point[5] for point in points]))
+        return [Point(*point, loss) for point, loss in zip(points, smooth.tolist(), strict=True)]
 
     @cached_property
     def _plain_value(self) -> float:
@@ -367,6 +400,19 @@ def frontier(points: Sequence[Point], chosen: Point | None) -> list[Point]:
     if chosen is not None and not any(point is chosen for point in best):
         best = sorted([*best, chosen], key=lambda each: (each.loss, each.gap))
     return best
+
+
+def _smoothed(losses: FloatArray, errors: FloatArray) -> FloatArray:
+    r"""Return losses along a path as :math:`b t^2` of the strength t, with b at least zero.
+
+    The plain fit is nearly a minimum, so that the loss has no linear term; one curve through all
+    points is known better than each of them. They count by their standard errors.
+    """
+    square = np.square(_STRENGTHS)
+    precision = 1.0 / np.square(np.maximum(errors, errors.max() * 0.01 + np.finfo(float).eps))
+    factor = float(precision @ (losses * square)) / float(precision @ np.square(square))
+    smooth: FloatArray = max(factor, 0.0) * square
+    return smooth
 
 
 def _quantile(values: FloatArray, weight: FloatArray, share: float) -> float:

@@ -11,3 +11,7 @@ from directrix.frontier.compare import Comparison, choose
 from directrix.frontier.moment_frontier import Frontier, LinearModel, validated_shrinkage
 
 __all__ = ["Comparison", "Frontier", "LinearModel", "choose", "validated_shrinkage"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -15,13 +15,14 @@ from pyspark import keyword_only
 from pyspark.ml import Estimator, Predictor
 from pyspark.ml.param import TypeConverters
 from pyspark.ml.param.shared import HasLabelCol
-from pyspark.ml.util import DefaultParamsReadable, DefaultParamsWritable
+from pyspark.ml.util import DefaultParamsReadable
 
 from directrix.classifiers import DirectClassifier, MomentClassifier, ScorecardClassifier
 from directrix.engines import HashFolds, summarize
 from directrix.integrations.spark_models import (
     CardParams,
     LineParams,
+    SavedStage,
     ScoringLine,
     SparkLinearModel,
     SparkScorecardModel,
@@ -52,9 +53,7 @@ class _TrainingSetters:
         return self._with_params(**params)  # type: ignore[attr-defined,no-any-return]
 
 
-class _LineEstimator(
-    _TrainingSetters, Predictor, LineParams, DefaultParamsReadable, DefaultParamsWritable
-):
+class _LineEstimator(_TrainingSetters, Predictor, LineParams, DefaultParamsReadable, SavedStage):
     """Base class of the estimators of linear models: selects columns, and makes a model."""
 
     def _fit(self, dataset: Any) -> Any:
@@ -181,7 +180,7 @@ class SparkScorecardClassifier(
     TrainingParams,
     HasLabelCol,
     DefaultParamsReadable,
-    DefaultParamsWritable,
+    SavedStage,
 ):
     """`ScorecardClassifier` as an estimator of Spark ML, fitted in passes over raw columns.
 

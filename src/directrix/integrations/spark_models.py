@@ -36,6 +36,7 @@ from pyspark.ml.util import (
 )
 from pyspark.sql import functions as F  # noqa: N812 - the usual name of the module
 from pyspark.sql.types import ArrayType, BooleanType, NumericType
+from pyspark.sql.utils import is_remote
 
 from directrix.classifiers import MomentClassifier, ScorecardClassifier
 from directrix.classifiers.labels import output_names
@@ -137,21 +138,25 @@ class CardParams(OutputParams, HasInputCols, HasPredictionCol):
 # ── Models: scores and probabilities as expressions of Spark columns ──────────────────────────────
 
 
-class _SavedModel(MLReadable, MLWritable):
-    """A model that is saved as JSON, with the params of every stage of Spark."""
+class SavedStage(MLWritable):
+    """A stage that is saved as one JSON text: its params, and the entries of its state."""
 
-    @abstractmethod
     def _state(self) -> dict[str, Any]:
-        """Return the entries of a saved model."""
+        """Return the entries that are saved beside the params."""
+        return {}
+
+    def write(self) -> Any:
+        """Return a writer that saves this stage."""
+        return _StageWriter(self)
+
+
+class _SavedModel(MLReadable, SavedStage):
+    """A fitted model, whose state is what scores rows."""
 
     @classmethod
     @abstractmethod
     def _of_state(cls, state: Mapping[str, Any]) -> Self:
         """Return the model of the entries that were saved."""
-
-    def write(self) -> Any:
-        """Return a writer that saves this model."""
-        return _ModelWriter(self)
 
     @classmethod
     def read(cls) -> Any:
@@ -159,14 +164,23 @@ class _SavedModel(MLReadable, MLWritable):
         return _ModelReader(cls)
 
 
-class _ModelWriter(MLWriter):
+class _StageWriter(MLWriter):
     def __init__(self, instance: Any) -> None:
         super().__init__()
         self.instance = instance
 
+    def save(self, path: str) -> None:
+        """Save the stage; in Spark Connect, which deletes no folders, its text is overwritten."""
+        if self.shouldOverwrite and not is_remote():
+            self._handleOverwrite(path)
+        self.saveImpl(path)
+
     def saveImpl(self, path: str) -> None:
-        state = self.instance._state()  # noqa: SLF001 - of this module
-        DefaultParamsWriter.saveMetadata(self.instance, path, self.sparkSession, state)
+        state, session = self.instance._state(), self.sparkSession  # noqa: SLF001 - of this module
+        # Spark's own saveMetadata does not overwrite.
+        text = DefaultParamsWriter._get_metadata_to_save(self.instance, session, state)  # noqa: SLF001
+        frame = session.createDataFrame([(text,)], schema=["value"]).coalesce(1)
+        frame.write.mode("overwrite" if self.shouldOverwrite else "error").text(f"{path}/metadata")
 
 
 class _ModelReader(MLReader):

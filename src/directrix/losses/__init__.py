@@ -37,3 +37,7 @@ if TYPE_CHECKING:  # precise types; at run time the files of the room are discov
 _CLASSES = concrete_classes(sys.modules[__name__], Loss)
 globals().update(_CLASSES)
 __all__ = sorted(["Loss", *_CLASSES])  # noqa: PLE0605 - a list of names, sorted
+
+
+def __dir__() -> list[str]:
+    return __all__

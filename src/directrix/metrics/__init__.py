@@ -52,3 +52,7 @@ _OTHERS = (
     *("Limit", "Metric", "Parity", "metric_for", "metric_text", "resolve", "resolve_loss"),
 )
 __all__ = sorted([*_OTHERS, *_CLASSES])  # noqa: PLE0605 - a list of names, sorted
+
+
+def __dir__() -> list[str]:
+    return __all__

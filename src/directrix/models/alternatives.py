@@ -31,10 +31,11 @@ class Alternative(NamedTuple):
     metric : float
         The metric that the classifier is trained for.
     change : Gap
-        Difference of the metric to the plain fit, above zero if it is better, with its 95 %
-        interval.
+        Difference of the metric to the plain fit that is expected on new rows, above zero if it is
+        better, with its 95 % interval. It is smoothed along the path, because the metrics of two
+        single alternatives differ by chance as well.
     error : float
-        Standard error of this difference, of the same rows at both thresholds.
+        Standard error of a difference without smoothing, of the same rows at both thresholds.
     gap : SegmentGap
         How far the segments are apart in the rate of the parity.
     rates : SegmentRates
@@ -125,19 +126,27 @@ class Alternatives(Sequence[Alternative]):
         return (
             f"Parity of {rate}: the gap between segments is {chosen.gap.value:.3f} instead of "
             f"{plain.gap.value:.3f} (chance alone makes {chosen.gap.by_chance:.3f}), and "
-            f"{self.metric.label} changes by {change}; {self.why}"
+            f"{self.metric.label} is expected to change by {change}; {self.why}"
         )
 
     @property
     def _headings(self) -> tuple[str, ...]:
         label, rate = self.metric.label, self.parity.rate
-        return ("", "", label, "change (standard error)", f"gap in {rate}", "impact ratio", "rows")
+        return (
+            "",
+            "",
+            label,
+            "expected change (standard error)",
+            f"gap in {rate}",
+            "impact ratio",
+            "rows",
+        )
 
     def _texts(self) -> list[tuple[str, ...]]:
         texts: list[tuple[str, ...]] = []
         for k, each in enumerate(self.entries):
             change = f"{each.change.mean:+.4f} ({each.error:.4f})" if k else ""
-            rows = f"{each.direction}, strength {each.strength:.1f}" if k else "plain fit"
+            rows = f"{each.direction}, strength {each.strength:.2f}" if k else "plain fit"
             numbers = (f"{each.metric:.4f}", change, f"{each.gap.value:.3f}")
             mark = "*" if k == self.chosen else ""
             texts.append((mark, str(k), *numbers, f"{each.impact_ratio:.3f}", rows))

@@ -56,3 +56,7 @@ __all__ = [
     "summarize_day",
     "summarize_segments",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

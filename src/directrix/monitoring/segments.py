@@ -113,8 +113,7 @@ class SegmentChecks:
         if self.unwatched:
             names = ", ".join(map(str, self.unwatched))
             notes.append(f"not watched, for lack of labelled reference rows: {names}")
-        count = f"{len(self.checks)} segments"
-        notes.append(f"a false alarm in any of {count} has probability {self.alarm_rate:g} a day")
+        notes.append(f"a false alarm in any segment: on at most {self.alarm_rate:.10g} of days")
         return notes
 
     def table(self) -> list[tuple[str, ...]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -255,7 +256,7 @@ def as_rows(data: Any) -> Rows:
     """Wrap an array, sparse matrix or data frame of features as ``Rows``."""
     if isinstance(data, Rows):
         return data
-    refuse_lazy(data)
+    data = in_memory(data)
     if sparse.issparse(data):
         return SparseRows(canonical_csr(data))
     if is_frame(data):
@@ -268,12 +269,24 @@ def is_frame(data: Any) -> bool:
     return hasattr(data, "columns") and (hasattr(data, "iloc") or hasattr(data, "get_column"))
 
 
-def refuse_lazy(data: Any) -> None:
-    """Raise `LazyTableError` for a lazy frame, whose rows are not in memory."""
+def in_memory(data: Any) -> Any:
+    """Return data whose rows are in memory as an array, data frame or Arrow table.
+
+    A narwhals frame becomes the frame that it wraps, and an object that only exports Arrow data
+    (``__arrow_c_stream__`` or ``__arrow_c_array__``) a table of pyarrow; anything else is returned
+    as it is. Raises `LazyTableError` for a lazy frame, whose rows are not in memory.
+    """
+    library = type(data).__module__.partition(".")[0]
     if type(data).__name__ == "LazyFrame":
-        library = type(data).__module__.partition(".")[0]
         kind = f"{library} LazyFrame"
         raise LazyTableError(kind)
+    if library == "narwhals":
+        return data.to_native()
+    if library == "pyarrow" or is_frame(data) or hasattr(data, "dtype"):
+        return data
+    if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
+        return import_module("pyarrow").table(data)  # reads Arrow data of any other library
+    return data
 
 
 def feature_names_of(data: Any) -> tuple[str, ...] | None:

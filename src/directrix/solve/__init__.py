@@ -68,3 +68,7 @@ __all__ = [
     "wolfe_lbfgs",
     "zero_one_lower_bound",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -67,3 +67,7 @@ __all__ = [
     "private_advice",
     "stability",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -14,6 +14,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from directrix._printing import LinkedEstimator
 from directrix._typing import AnyArray, FloatArray
 from directrix.exceptions.files import BinnerFileError
 from directrix.files.atomic import atomic_file
@@ -209,7 +210,7 @@ def _short(text: str) -> str:
 # ── Binner: a scikit-learn transformer that cuts the columns of a raw table into bins ─────────────
 
 
-class Binner(TransformerMixin, BaseEstimator):
+class Binner(LinkedEstimator, TransformerMixin, BaseEstimator):
     """Cut the columns of a raw table into bins, and return indicator features.
 
     Numbers, booleans and dates are cut at quantiles of the training values; texts keep their
@@ -284,10 +285,10 @@ class Binner(TransformerMixin, BaseEstimator):
         max_bins: int = 64,
         min_rows: float = 5,
         min_level_rows: float = 10,
-        special_values: Any = None,
-        cuts: Any = None,
-        groups: Any = None,
-        missing_with: Any = None,
+        special_values: Sequence[float] | Mapping[str, Sequence[float]] | None = None,
+        cuts: Mapping[str, Sequence[Any]] | None = None,
+        groups: Mapping[str, Sequence[Sequence[str]]] | None = None,
+        missing_with: Mapping[str, Any] | None = None,
         encoding: str = "thermometer",
         crosses: Any = (),
         sparse_output: bool = True,

@@ -16,7 +16,7 @@ from scipy import sparse
 from directrix._typing import AnyArray, FloatArray
 from directrix.exceptions.columns import ColumnKindError, ColumnNotFoundError
 from directrix.rows.keys import key_hash, mix_bits
-from directrix.rows.rows import MISSING_TYPES, is_frame, refuse_lazy
+from directrix.rows.rows import MISSING_TYPES, in_memory, is_frame
 
 # ── Dates and durations as numbers of days ────────────────────────────────────────────────────────
 
@@ -596,7 +596,7 @@ def _is_arrow(X: Any) -> bool:
 
 
 def _source(X: Any) -> _Source:
-    refuse_lazy(X)
+    X = in_memory(X)
     if isinstance(X, Table):
         readings = [
             Reading(column.kind, values, column.levels)

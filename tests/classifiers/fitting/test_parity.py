@@ -8,6 +8,7 @@ from directrix.fitting.finalize import Lines
 from directrix.fitting.parity import (
     ParitySearch,
     Point,
+    chance_eigenvalue,
     contrasts_of,
     frontier,
     shift_to_parity,
@@ -151,3 +152,34 @@ def test_the_frontier_has_what_no_other_point_beats_and_the_chosen_one():
     assert len(found) <= 9
     assert [each.loss for each in found] == sorted(each.loss for each in found)
     assert found[-1] is points[-1]
+
+
+def test_segments_that_differ_by_chance_only_are_not_brought_together():
+    # Of three segments only the last differs, in the second feature. To remove the difference of
+    # the first two as well, which is chance, would take another direction out of the line.
+    rng = np.random.default_rng(0)
+    number = rng.integers(0, 3, 6000)
+    X = rng.normal(size=(6000, 4))
+    X[:, 1] += 0.8 * (number == 2)
+    w, weight = np.array([1.2, 0.9, 0.6, 0.3]), np.ones(6000)
+    covariance = np.cov(X.T, bias=True)
+    contrasts = contrasts_of(X, weight, weight, number, 3) * np.sqrt(np.bincount(number))
+    noise = chance_eigenvalue(covariance, covariance, weight, weight)
+    assert noise == pytest.approx(4.0, rel=0.05)  # the features
+    strict = w - shift_to_parity(covariance, contrasts, w)
+    lenient = w - shift_to_parity(covariance, contrasts, w, noise)
+    assert abs(contrasts.T @ strict).max() < 1e-9
+    np.testing.assert_allclose(lenient[[0, 2, 3]], w[[0, 2, 3]], atol=0.1)
+    assert abs(lenient[1]) < 0.1
+    assert abs(strict - w)[[0, 2, 3]].max() > 0.5
+
+
+def test_two_segments_are_brought_together_in_full_whatever_chance_makes():
+    rng = np.random.default_rng(1)
+    number, X, weight = rng.integers(0, 2, 500), rng.normal(size=(500, 6)), np.ones(500)
+    X[:, 0] += number
+    covariance, w = np.cov(X.T, bias=True), rng.normal(size=6)
+    contrasts = contrasts_of(X, weight, weight, number, 2) * np.sqrt(np.bincount(number))
+    for noise in (0.0, chance_eigenvalue(covariance, covariance, weight, weight), 1e9):
+        shift = shift_to_parity(covariance, contrasts, w, noise)
+        assert abs(contrasts.T @ (w - shift)).max() < 1e-8

@@ -109,19 +109,18 @@ def Q(name):  # noqa: N802
 
 @pytest.mark.skipif(spark_cluster.why_not() is not None, reason=str(spark_cluster.why_not()))
 @pytest.mark.filterwarnings("ignore::FutureWarning")
-def test_spark(binner, tmp_path):
+def test_spark(binner, spark, tmp_path):
     from pyarrow import parquet
 
     table = rows(1)
     parquet.write_table(table, tmp_path / "t.parquet")
-    session = spark_cluster.session()
-    before = session.conf.get("spark.sql.session.timeZone")
-    session.conf.set("spark.sql.session.timeZone", "UTC")
+    before = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "UTC")
     try:
-        session.read.parquet(str(tmp_path / "t.parquet")).createOrReplaceTempView("t")
-        require_equal(session.sql(query(binner, "spark")).collect(), binner, table)
+        spark.read.parquet(str(tmp_path / "t.parquet")).createOrReplaceTempView("t")
+        require_equal(spark.sql(query(binner, "spark")).collect(), binner, table)
     finally:
-        session.conf.set("spark.sql.session.timeZone", before)
+        spark.conf.set("spark.sql.session.timeZone", before)
 
 
 @pytest.mark.parametrize("dialect", ["bigquery", "snowflake", "spark", "clickhouse"])

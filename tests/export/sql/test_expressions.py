@@ -5,7 +5,6 @@ import duckdb
 import numpy as np
 import pandas as pd
 import postgres_server
-import psycopg
 import pytest
 import spark_cluster
 import sqlglot
@@ -14,6 +13,8 @@ from sqlglot import exp
 from directrix import MomentClassifier
 from directrix.exceptions import SqlNameError
 from directrix.export import to_sql
+
+psycopg = pytest.importorskip("psycopg")
 
 #: Of the score, relative to it where it is greater than one; of the probability.
 CLOSE = 1e-9
@@ -103,13 +104,12 @@ def test_postgres_scores_as_the_estimator(linear, many_rows, answer, postgres, f
 @pytest.mark.parametrize(
     "name", ["odd_names", "text_labels", "three_classes", "plateaus", "one_side", "far", "wide"]
 )
-def test_spark_scores_as_the_estimator(name, fitted, many_rows, answer, tmp_path, figure):
+def test_spark_scores_as_the_estimator(name, fitted, many_rows, answer, spark, tmp_path, figure):
     classifier = fitted(name)
     X = many_rows(classifier)
     frame(classifier, X).to_parquet(tmp_path / "t.parquet")
-    session = spark_cluster.session()
-    session.read.parquet(str(tmp_path / "t.parquet")).createOrReplaceTempView("t")
-    result = session.sql(query(classifier, "spark")).collect()
+    spark.read.parquet(str(tmp_path / "t.parquet")).createOrReplaceTempView("t")
+    result = spark.sql(query(classifier, "spark")).collect()
     score, probability = distances(result, classifier, answer(classifier, X))
     figure(f"SQL in Spark, {name}: {score:.1e}, {probability:.1e}")
     assert max(score, probability) < CLOSE
@@ -177,13 +177,13 @@ def test_null_gives_null_and_so_does_nan(where, name, fitted, request):
 
 
 @needs_spark
-def test_null_and_nan_give_null_in_spark(fitted):
+def test_null_and_nan_give_null_in_spark(fitted, spark):
     classifier = fitted("one_side")
     sql = to_sql(classifier, dialect="spark", columns=["a", "b"])
     result = [
-        spark_cluster.session()
-        .sql(sql.select("t").replace("FROM `t`", f"FROM (SELECT {value} AS a, 1.0 AS b)"))
-        .collect()
+        spark.sql(
+            sql.select("t").replace("FROM `t`", f"FROM (SELECT {value} AS a, 1.0 AS b)")
+        ).collect()
         for value in ("NULL", "double('NaN')", "double('Infinity')")
     ]
     assert [tuple(row)[1:] for (row,) in result] == [(None, None)] * 3

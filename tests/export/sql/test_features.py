@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pipeline_samples as samples
 import postgres_server
-import psycopg
 import pytest
 import spark_cluster
 import sqlglot
@@ -21,6 +20,8 @@ from directrix.export import to_sql
 from directrix.export.expressions import Binned, Clipped, Filled, Lookup, RawColumn
 from directrix.export.sql_writer import SqlWriter
 from directrix.tables import NumberBins
+
+psycopg = pytest.importorskip("psycopg")
 
 KEY = "key"
 DIALECTS = ["duckdb", "postgres", "bigquery", "snowflake", "spark", "clickhouse"]
@@ -86,13 +87,12 @@ def test_postgres_scores_as_the_pipelines():
 @pytest.mark.skipif(spark_cluster.why_not() is not None, reason=str(spark_cluster.why_not()))
 @pytest.mark.filterwarnings("ignore::FutureWarning")
 @pytest.mark.parametrize("name", ["usual", "thermometers", "card after an imputer"])
-def test_spark_scores_as_the_pipeline(name, tmp_path):
+def test_spark_scores_as_the_pipeline(name, spark, tmp_path):
     pipeline, new = samples.fitted(name), samples.rows(200, 9, new=True)
     new.to_parquet(tmp_path / "t.parquet")
-    session = spark_cluster.session()
-    session.read.parquet(str(tmp_path / "t.parquet")).createOrReplaceTempView("t")
+    spark.read.parquet(str(tmp_path / "t.parquet")).createOrReplaceTempView("t")
     query = to_sql(pipeline, dialect="spark").select("t", keep=[KEY])
-    require_same(session.sql(query).collect(), pipeline, new)
+    require_same(spark.sql(query).collect(), pipeline, new)
 
 
 @pytest.mark.parametrize("dialect", ["bigquery", "snowflake", "spark", "clickhouse"])

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from directrix.fitting.guarantee import Limits
     from directrix.metrics.base import Metric
     from directrix.metrics.segments import Parity
-    from directrix.models.card import Card
+    from directrix.models.card import Card, IntegerPoints, PointsToDoubleOdds
     from directrix.tables import BinCounts
     from directrix.tables.bins import Bins
     from directrix.tables.coding.card_coding import Direction
@@ -162,13 +162,13 @@ class ScorecardClassifier(CardModel):
         max_lines: int | str | None = "auto",
         max_crosses: int | None = None,
         max_columns: int | str | None = None,
-        points: Any = None,
+        points: str | PointsToDoubleOdds | IntegerPoints | None = None,
         monotone: Mapping[Any, Any] | None = None,
         guarantee: float | None = None,
         limits: Limits | None = None,
         parity: Parity | str | None = None,
         time_budget: float | None = None,
-        class_weight: Any = None,
+        class_weight: Mapping[Any, float] | str | None = None,
         n_jobs: int | None = None,
         warn_baseline: bool = True,
         verbose: int = 0,

@@ -22,12 +22,12 @@ from directrix.models.card import Card, Cross
 from directrix.models.reasons import Reasons, card_for_label, find_reasons
 from directrix.models.report import CardSizes, SizeResult
 from directrix.models.risk_bands import HeldOutPoints
-from directrix.rows.rows import refuse_lazy
+from directrix.rows.rows import in_memory
 from directrix.tables import Binner
 from directrix.tables.table import has_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.classifiers.state import ModelMetadata, ModelState
@@ -320,7 +320,13 @@ class CardModel(MetricClassifier):
         return points[0] if len(self.classes_) == 2 else np.column_stack(points)
 
     def reasons(
-        self, X: Any, k: int = 4, reference: Any = "best", texts: Any = None, *, label: Any = None
+        self,
+        X: Any,
+        k: int = 4,
+        reference: str | Mapping[Any, Any] = "best",
+        texts: Mapping[Any, str] | None = None,
+        *,
+        label: Any = None,
     ) -> Reasons:
         """Return the columns that cost each row most points: they speak for the positive class.
 
@@ -473,7 +479,7 @@ class CardModel(MetricClassifier):
         Columns with names are matched by name, in any order; other columns are ignored.
         """
         check_is_fitted(self)
-        refuse_lazy(X)
+        X = in_memory(X)
         if hasattr(self, "feature_names_in_") and has_names(X):
             raise_missing_columns(self, X)
         elif len(getattr(X, "shape", (0, 0))) == 2:  # a table refuses others in better words
