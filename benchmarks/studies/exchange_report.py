@@ -330,8 +330,8 @@ def _differencing(found: Sequence[tuple[str, str, dict[str, float]]]) -> list[st
         (
             f"**Differencing.** A site releases its rows with `{CONTROL}`, and again without some "
             "of them. Rounded counts do not hide this: a second release of nearly the same rows "
-            "must not leave the site. A ledger refuses it below 20 rows of difference; then "
-            "nearly every column changes, and a changed group points at no single row."
+            "must not leave the site. A ledger refuses it below 20 rows of difference; from "
+            "there on nearly every column changes, whoever the rows are."
         ),
         *table(columns, cells),
     ]
@@ -386,7 +386,7 @@ def _membership(found: Sequence[tuple[str, str, dict[str, float]]]) -> list[str]
         )
         for name, setting, of in found
     ]
-    within = all(of["low"] <= of["allowed"] for *_, of in found)
+    within = all(of["high"] <= of["allowed"] for *_, of in found)
     columns = (
         "table | ε | trials | advantage (95 % interval) | of the noise | allowed by (ε, δ) | "
         "ε at least, by the trials (95 %)"
