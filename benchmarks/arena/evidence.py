@@ -189,6 +189,9 @@ def _how(arena: Everything) -> list[str]:
     by_kind = {kind: len(arena.measured(names, "AUC", [TUNED])) for kind, names in SETS.items()}
     kinds = ", ".join(f"{count} {kind}" for kind, count in by_kind.items())
     n_tables, n_new = (len(arena.measured(n, "AUC", [LINE])) for n in (TABLES, NEW_TABLES))
+    new = (
+        f", and {n_new} tables new to it, which were run once, on {MEASURED_ONCE}" if n_new else ""
+    )
     hours = sum(score.cpu_seconds for score in arena.scores) / 3600
     folds = " and ".join(
         f"{_REPEATS[repeats]} of five folds of {kind}"
@@ -196,8 +199,8 @@ def _how(arena: Everything) -> list[str]:
     )
     about = (
         f"{sum(by_kind.values())} sets of numbers ({kinds}) and {n_tables} tables with text and "
-        f"missing values that were at hand during development, and {n_new} tables new to it, which "
-        f"were run once, on {MEASURED_ONCE}; at most 10,000 rows of each; {folds}, the same for "
+        f"missing values that were at hand during development{new}; at most 10,000 rows of each; "
+        f"{folds}, the same for "
         "all; all that is chosen, is chosen in folds of the training rows. Competitors, and all "
         "comparisons but one that is named below, were fixed before the run. Measured on commit "
         f"{commits}, in {hours:.2g} hours of CPU time; this page is made from [its records]"

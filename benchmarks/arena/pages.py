@@ -31,6 +31,7 @@ from benchmarks.arena.evidence import (
 from benchmarks.arena.pictures import PICTURE, picture
 from benchmarks.arena.pictures import SHOWN as IN_PICTURE
 from benchmarks.arena.protocol import SETS
+from benchmarks.arena.tables.protocol import LINES
 from benchmarks.harness.markdown import bold_if, header, line
 from benchmarks.papers.claims import Claim, claim_table
 from benchmarks.papers.ghanbari_2018 import run as ghanbari_2018
@@ -237,9 +238,11 @@ def in_one_line(arena: Everything) -> list[str]:
             f"(in the median {_beside(np.median(gains))}; LightGBM is ahead on "
             f"{np.count_nonzero(gains < 0)})"
         )
+    lines = np.median(-arena.means(TABLES, LINES, [CARD]))
     said = (
         f"**Against tuned LightGBM** on {len(gains)} public tables with texts and missing values, "
-        f"the same folds for both, the full card's {'; its '.join(parts)}. "
+        f"the same folds for both, the card ({lines:.0f} lines in the median): its "
+        f"{'; its '.join(parts)}. "
         "[Evidence](docs/evidence.md) has every competitor and every loss."
     )
     return [said]

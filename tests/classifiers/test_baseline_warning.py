@@ -9,7 +9,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from directrix import DirectClassifier, ScorecardClassifier
 from directrix.exceptions import NotBetterThanBaselineWarning
-from directrix.models.report import Gap
+from directrix.models.gap import Gap
 
 
 def rows(n=150):
@@ -50,7 +50,7 @@ def test_several_metrics_give_it_once():
 def test_the_baseline_itself_is_no_news():
     fitted = DirectClassifier("auc", cv=2)
     assert not advice(lambda: fitted.fit(X, Y))
-    assert "the same as logistic regression" in fitted.report_.summary().splitlines()
+    assert "The same as logistic regression." in fitted.report_.summary().splitlines()
 
 
 def test_a_more_complex_line_that_is_no_better_is_news():

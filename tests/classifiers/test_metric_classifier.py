@@ -86,7 +86,7 @@ def test_of_one_positive_nothing_is_expected(member):
         warnings.simplefilter("always", NotBetterThanBaselineWarning)
         fitted = copy_of(member).fit(X, y)
     assert not caught
-    assert "cannot be known" in fitted.report_.summary()
+    assert "is not known: one class has fewer than two rows" in fitted.report_.summary()
     point = fitted.operating_point_
     assert point.expected is point.intervals is None
     assert point.rows == "the training rows"
@@ -130,7 +130,7 @@ def test_one_class_of_several_classes_is_said_once():
 def test_rates_say_what_they_are_weighted_by(member, sample_weight, class_weight, named):
     fitted = copy_of(member, class_weight=class_weight, warn_baseline=False)
     fitted.fit(X, Y, sample_weight)
-    line = f"rates are weighted by {named}"
+    line = f"Rates are weighted by {named}."
     assert fitted.operating_point_.weighted_by == fitted.report_.weighted_by == named
     for text in (str(fitted.operating_point_), fitted.report_.summary()):
         assert (line in text.splitlines()) == bool(named)

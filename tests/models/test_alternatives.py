@@ -5,7 +5,7 @@ import numpy as np
 from directrix.metrics import Parity, RecallAtFPR
 from directrix.metrics.segments import Segments
 from directrix.models.alternatives import Alternative, Alternatives, Carrier
-from directrix.models.report import Gap
+from directrix.models.gap import Gap
 from directrix.models.segment_rates import SegmentRates
 
 

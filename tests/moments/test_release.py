@@ -60,7 +60,9 @@ def test_a_ledger_refuses_nearly_the_same_rows(tmp_path):
 def test_controls_are_described_and_checked():
     assert describe_control({"kind": "none"}) == "no disclosure control"
     assert describe_control(CONTROL) == "no group below 10 rows"
-    assert "epsilon 1.0" in describe_control({"kind": "private", "epsilon": 1.0})
+    private = {"kind": "private", "content": "cells", "epsilon": 1.0, "delta": 1e-6}
+    private |= {"neighbours": "add or remove one row", "scale_cells": 22.9}
+    assert "ε = 1, δ = 1e-06" in describe_control(private)
     assert is_control(CONTROL)
     assert not is_control({"kind": "else"})
     assert not is_control({"kind": "none", "more": [1]})

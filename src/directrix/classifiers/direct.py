@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from directrix.fitting.guarantee import Limits
     from directrix.metrics.base import Metric
     from directrix.metrics.segments import Parity
-    from directrix.models.report import Gap
+    from directrix.models.gap import Gap
 
 
 class DirectClassifier(MetricClassifier):
@@ -120,8 +120,8 @@ class DirectClassifier(MetricClassifier):
     >>> X[:, 1] += 1.5 * y
     >>> classifier = DirectClassifier(RecallAtFPR(0.01)).fit(X, y)
     >>> print(classifier.report_)  # doctest: +ELLIPSIS
-    recall at FPR 1 %: ...
-    better than logistic regression by +0...
+    Chosen for recall at FPR 1 %: ...
+    Better than logistic regression by 0...
     """
 
     _baseline = BASELINE

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from directrix.fitting.training_rows import KeyedRows
     from directrix.metrics.base import Metric
     from directrix.models.alternatives import Alternatives
-    from directrix.models.report import Gap
+    from directrix.models.gap import Gap
 
 #: Folds, where ``cv`` does not say how many.
 FOLDS = 5

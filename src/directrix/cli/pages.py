@@ -34,7 +34,8 @@ from directrix.displays import DaysDisplay
 from directrix.documents.page import Bar, Page
 from directrix.documents.reliability import Reliability
 from directrix.metrics.base import Metric
-from directrix.models.report import DirectionEffect, Estimate, Gap, sentence
+from directrix.models.gap import Gap
+from directrix.models.report import DirectionEffect, Estimate, sentence
 
 if TYPE_CHECKING:
     from directrix.monitoring import DayCheck, SegmentChecks

@@ -34,7 +34,7 @@ from directrix.frontier.recipes import Recipe, Sweep
 from directrix.frontier.row_frontier import RowCandidate, RowFrontier
 from directrix.losses import Logistic
 from directrix.models.card import Card
-from directrix.models.report import Gap
+from directrix.models.gap import Gap
 from directrix.tables.coding.card_coding import CardCoding, Direction
 from directrix.tables.coding.coded_rows import Coding
 from directrix.tables.coding.prior import CellKinds, cell_weights, straight_basis

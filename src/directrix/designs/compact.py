@@ -31,7 +31,8 @@ from directrix.fitting.fit_rows import Draft, Movable
 from directrix.frontier.compare import Curves, FoldDesigns, compare, curve_maker
 from directrix.metrics import AUC
 from directrix.models.card import IntegerPoints, PointsToDoubleOdds
-from directrix.models.report import CardSize, Gap
+from directrix.models.gap import Gap
+from directrix.models.report import CardSize
 from directrix.tables.coding.card_coding import CardCoding
 from directrix.tables.coding.coded_rows import Coding
 from directrix.tables.coding.crosses import CrossGrid

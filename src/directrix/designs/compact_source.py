@@ -29,7 +29,8 @@ from directrix.fitting.histogram_choice import (
 from directrix.frontier.compare import OneStandardError
 from directrix.metrics import AUC
 from directrix.models.card import Card
-from directrix.models.report import CardSize, Gap
+from directrix.models.gap import Gap
+from directrix.models.report import CardSize
 from directrix.moments.score_histogram import side_by_side
 
 if TYPE_CHECKING:

@@ -31,6 +31,7 @@ from directrix.frontier.compare import Curves
 from directrix.metrics import BalancedError, FromRates
 from directrix.metrics.base import Curve
 from directrix.models.card import Card, IntegerPoints, PointsToDoubleOdds
+from directrix.models.gap import Gap
 from directrix.models.operating_point import (
     OF_LINES,
     EffectiveCounts,
@@ -40,7 +41,7 @@ from directrix.models.operating_point import (
     rates_of,
     square_and_add,
 )
-from directrix.models.report import Estimate, Gap
+from directrix.models.report import Estimate
 from directrix.models.shares import on_logit_scale, wilson
 from directrix.tables.coding.prior import CellKinds, cell_weights
 

@@ -18,8 +18,9 @@ from directrix.frontier.compare import Curves, FoldDesigns, compare, curve_maker
 from directrix.metrics import AUC
 from directrix.metrics.base import CurveStack
 from directrix.models.card import PointsToDoubleOdds, Scale
+from directrix.models.gap import Gap
 from directrix.models.money import stated_metric
-from directrix.models.report import Estimate, Gap, TiesSplit
+from directrix.models.report import Estimate, TiesSplit
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray

@@ -13,7 +13,8 @@ import numpy as np
 from directrix.exceptions import FewRowsWarning, find_stacklevel
 from directrix.exceptions.columns import ColumnNotFoundError
 from directrix.frontier.compare import compare
-from directrix.models.report import DirectionEffect, Gap
+from directrix.models.gap import Gap
+from directrix.models.report import DirectionEffect
 from directrix.tables import LevelBins
 from directrix.tables.coding.card_coding import Direction
 

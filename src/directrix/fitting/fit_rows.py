@@ -33,7 +33,8 @@ from directrix.frontier.compare import (
 from directrix.frontier.recipes import DEFAULT_SWEEP
 from directrix.frontier.search import Search
 from directrix.models.alternatives import Alternative, Alternatives, Carrier
-from directrix.models.report import DirectReport, Gap
+from directrix.models.gap import Gap
+from directrix.models.report import DirectReport
 from directrix.models.shares import LEVEL
 
 if TYPE_CHECKING:

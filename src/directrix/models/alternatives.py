@@ -11,7 +11,7 @@ from directrix._printing import html_table, text_table
 if TYPE_CHECKING:
     from directrix.metrics.base import Metric
     from directrix.metrics.segments import Parity
-    from directrix.models.report import Gap
+    from directrix.models.gap import Gap
     from directrix.models.segment_rates import SegmentGap, SegmentRates
 
 _SHOWN_CARRIERS = 5

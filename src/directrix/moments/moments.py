@@ -31,7 +31,7 @@ from directrix.files.layout import (
 from directrix.moments import from_sql
 from directrix.moments.class_moments import DENSE_FEATURES, ClassMoments
 from directrix.moments.one_pass import class_moments_of_rows
-from directrix.moments.released_moments import ReleasedMoments
+from directrix.moments.release import Release
 from directrix.moments.summary import ClasswiseSummary, agreed
 from directrix.rows import labels
 from directrix.rows.rows import column_index
@@ -380,7 +380,7 @@ class Moments(ClasswiseSummary):
         site: str,
         period: str = "",
         ledger: str | PathLike[str] | None = None,
-    ) -> ReleasedMoments:
+    ) -> Release:
         """Return what may be shown of these moments, under disclosure control.
 
         Sums of values and of products, scaled by `ranges`, are rounded down to multiples of
@@ -397,6 +397,8 @@ class Moments(ClasswiseSummary):
         ledger : path, optional
             JSON file that notes what was released, as in ``BinCounts.release``.
         """
+        from directrix.moments.released_moments import ReleasedMoments  # noqa: PLC0415 - of moments
+
         return ReleasedMoments.of(
             self, min_cell=min_cell, ranges=ranges, site=site, period=period, ledger=ledger
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.exceptions import NotReleasableError
 from directrix.files.layout import Array, Arrays, Entry, Layout, classes_of, is_text, require
 from directrix.moments.class_moments import ClassMoments
+from directrix.moments.moments import Moments
 from directrix.moments.release import (
     MIN_CELL,
     PARTS,
@@ -23,9 +24,6 @@ from directrix.moments.release import (
     note_release,
     rows_to_release,
 )
-
-if TYPE_CHECKING:
-    from directrix.moments.moments import Moments
 
 #: Values may leave their range by so much, which is rounding.
 _ROUNDING = 1e-9
@@ -156,8 +154,6 @@ class ReleasedMoments(Release):
         What rounding took off is added in the mean, and correlations are shrunk by the error that
         it has left. Differences of estimates say nothing about rows.
         """
-        from directrix.moments.moments import Moments  # noqa: PLC0415 - it makes releases
-
         classes = self.classes
         groups = tuple(self._group(label) for label in classes.tolist())
         return Moments(len(self.names), classes, (groups,), self.names)

@@ -14,7 +14,7 @@ from directrix.fitting.training_rows import TrainingRows
 from directrix.metrics import FromRates
 from directrix.metrics.base import Curve
 from directrix.metrics.table import resolve
-from directrix.models.report import Gap
+from directrix.models.gap import Gap
 from directrix.monitoring.day_check import on_rows_above
 
 if TYPE_CHECKING:

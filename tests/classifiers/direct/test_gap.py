@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from directrix.models.report import DirectionEffect, Gap
+from directrix.models.gap import Gap
+from directrix.models.report import DirectionEffect
 
 NAN = float("nan")
 UNCLEAR = "not clearly different from the rest"

@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     from directrix.fitting.finalize import FittedLine
     from directrix.fitting.fit_rows import Fitted
     from directrix.models.card import Card
+    from directrix.models.gap import Gap
     from directrix.models.operating_point import Calibration, OperatingPoint
-    from directrix.models.report import DirectReport, Gap
+    from directrix.models.report import DirectReport
 
 # ── Columns that tell the label by themselves, and so may hold what was known only afterwards ─────
 

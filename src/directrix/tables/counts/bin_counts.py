@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -17,6 +17,7 @@ from directrix.exceptions import DifferentBinsError, NegativeCountError
 from directrix.exceptions.columns import ColumnNotFoundError
 from directrix.moments import Moments
 from directrix.moments.class_moments import DENSE_FEATURES
+from directrix.moments.release import Release
 from directrix.moments.summary import ClasswiseSummary
 from directrix.rows import labels
 from directrix.rows.sums import tree_sum
@@ -33,9 +34,6 @@ from directrix.tables.counts.storage import (
     feature_moments,
     parts_of_moments,
 )
-
-if TYPE_CHECKING:
-    from directrix.tables.counts.release import ReleasedCounts
 
 # ── Weights of evidence and information values of cells ───────────────────────────────────────────
 
@@ -402,7 +400,7 @@ class BinCounts(ClasswiseSummary):
         site: str,
         period: str = "",
         ledger: str | PathLike[str] | None = None,
-    ) -> ReleasedCounts:
+    ) -> Release:
         """Return what may be shown of these counts, under disclosure control.
 
         Of each class, neighbouring cells are merged into groups of at least `min_cell` rows, and
