@@ -278,13 +278,13 @@ def test_a_direct_line_is_fitted_in_two_passes(spark):
     frame.unpersist()
 
 
-def test_two_hundred_segments_are_counted_in_the_same_passes(session, monkeypatch, figure):
+def test_two_hundred_segments_are_counted_in_the_same_passes(spark, monkeypatch, figure):
     rng = np.random.default_rng(8)
     n, names = 12_000, ["a", "b"]
     rows = pd.DataFrame({"y": rng.random(n) < 0.3, "customer": np.arange(n)})
     rows["segment"] = [f"s{k:03}" for k in rng.integers(0, 200, n)]
     rows["a"], rows["b"] = rng.normal(size=n) + 2.0 * rows["y"], rng.normal(size=n)
-    frame = session.createDataFrame(rows).repartition(4).cache()
+    frame = spark.createDataFrame(rows).repartition(4).cache()
     roles = {"target": "y", "features": names, "fold": HashFolds(2, key="customer")}
     jobs, one_pass = [], engine.partials
     monkeypatch.setattr(engine, "partials", lambda *args: jobs.append(1) or one_pass(*args))
