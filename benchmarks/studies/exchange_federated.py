@@ -12,6 +12,7 @@ import os
 import socket
 import subprocess
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -35,7 +36,21 @@ class Relay:
         self.target, self.n_bytes, self._lock = target, 0, threading.Lock()
         self.socket = socket.create_server(("127.0.0.1", 0))
         self.address = f"127.0.0.1:{self.socket.getsockname()[1]}"
-        threading.Thread(target=self._accept, daemon=True).start()
+        self._threads: list[threading.Thread] = []
+        self._start(self._accept)
+
+    def close(self) -> None:
+        """Accept no more connections, and wait until the others have ended."""
+        self.socket.shutdown(socket.SHUT_RDWR)
+        self.socket.close()
+        for thread in self._threads:
+            thread.join(10.0)
+
+    def _start(self, target: Callable[..., None], *args: socket.socket) -> threading.Thread:
+        thread = threading.Thread(target=target, args=args, daemon=True)
+        self._threads.append(thread)
+        thread.start()
+        return thread
 
     def _accept(self) -> None:
         while True:
@@ -43,9 +58,13 @@ class Relay:
                 client, _ = self.socket.accept()
             except OSError:
                 return
-            server = socket.create_connection(self.target)
-            for ends in ((client, server), (server, client)):
-                threading.Thread(target=self._copy, args=ends, daemon=True).start()
+            self._start(self._relay, client)
+
+    def _relay(self, client: socket.socket) -> None:
+        with client, socket.create_connection(self.target) as server:
+            back = self._start(self._copy, server, client)
+            self._copy(client, server)
+            back.join()
 
     def _copy(self, source: socket.socket, target: socket.socket) -> None:
         try:
@@ -96,7 +115,7 @@ def run(train: Rows, test: Rows, binner: Binner, rounds: int, steps: int) -> Fed
             code = processes[0].wait()
             for process in processes[1:]:
                 process.wait(timeout=120)
-        relay.socket.close()
+        relay.close()
         if code:
             msg = f"the server ended with code {code}: {Path(folder, 'log').read_text()[-2000:]}"
             raise RuntimeError(msg)

@@ -106,7 +106,8 @@ def test_relay_counts_bytes_of_both_directions():
             while data := connection.recv(100):
                 connection.sendall(data + data)
 
-    threading.Thread(target=answer, daemon=True).start()
+    answering = threading.Thread(target=answer, daemon=True)
+    answering.start()
     relay = exchange_federated.Relay(server.getsockname())
     host, port = relay.address.split(":")
     with socket.create_connection((host, int(port))) as client:
@@ -116,5 +117,6 @@ def test_relay_counts_bytes_of_both_directions():
             received += client.recv(100)
     assert received == b"1234512345"
     assert relay.n_bytes == 15
-    relay.socket.close()
+    relay.close()
+    answering.join(10.0)
     server.close()
