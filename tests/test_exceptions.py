@@ -112,9 +112,9 @@ ERRORS = [
         BinsOfTheseRowsError("age"),
         {"column": "age"},
         (
-            "the bins of column 'age' were fitted to these rows, and their cuts lie between "
-            "values of single rows: count the rows with bins that sites have agreed on, from "
-            "TableSketch.of(X, min_cell=...).binner()"
+            "the bins of column 'age' have nearly the counted rows, so they were made of these "
+            "rows alone and may disclose single values: count the rows with bins of several "
+            "sites, from the sum of their sketches (TableSketch), or of an earlier period"
         ),
     ),
     (

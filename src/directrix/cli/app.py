@@ -19,7 +19,7 @@ from directrix.cli.reply import render_reply
 #: Help is plain text: boxes and colours would clutter pipes and logs.
 app = typer.Typer(
     name="directrix",
-    help="Linear classifiers trained directly for the metric people report.",
+    help="Scorecards and linear classifiers, trained and judged at their operating point.",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -44,7 +44,7 @@ def _main(
         ),
     ] = False,
 ) -> None:
-    """Linear classifiers trained directly for the metric people report."""
+    """Scorecards and linear classifiers, trained and judged at their operating point."""
 
 
 app.callback()(_main)

@@ -52,7 +52,7 @@ class BinsOfTheseRowsError(NotReleasableError):
     Parameters
     ----------
     column : str
-        The first column whose bins have exactly the counted rows.
+        The first column whose bins have nearly the counted rows.
     """
 
     def __init__(self, column: str) -> None:
@@ -61,9 +61,9 @@ class BinsOfTheseRowsError(NotReleasableError):
 
     def __str__(self) -> str:
         return (
-            f"the bins of column {self.column!r} were fitted to these rows, and their cuts lie "
-            "between values of single rows: count the rows with bins that sites have agreed on, "
-            "from TableSketch.of(X, min_cell=...).binner()"
+            f"the bins of column {self.column!r} have nearly the counted rows, so they were made "
+            "of these rows alone and may disclose single values: count the rows with bins of "
+            "several sites, from the sum of their sketches (TableSketch), or of an earlier period"
         )
 
 

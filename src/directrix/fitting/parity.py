@@ -30,6 +30,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
 
 from directrix.fitting.finalize import Lines
+from directrix.fitting.training_rows import weighted_quantiles
 from directrix.frontier.compare import Curves, design_without, scores_of
 from directrix.models.segment_rates import SegmentRates
 from directrix.solve.signed_quadratic import signed_quadratic
@@ -256,7 +257,8 @@ class ParitySearch:
         scores = scores_of(X, line[None])[:, 0]
         prior = float(weight @ positive) / float(weight.sum())
         signs = self.signs(X)
-        threshold = _quantile(scores, base, 1.0 - self._flagged_share)
+        (below,) = weighted_quantiles(scores[:, None], base, [1.0 - self._flagged_share])
+        threshold = float(below[0])
         for direction, width in _DIRECTIONS.items():
             share = base
             if width is not None:
@@ -413,10 +415,3 @@ def _smoothed(losses: FloatArray, errors: FloatArray) -> FloatArray:
     factor = float(precision @ (losses * square)) / float(precision @ np.square(square))
     smooth: FloatArray = max(factor, 0.0) * square
     return smooth
-
-
-def _quantile(values: FloatArray, weight: FloatArray, share: float) -> float:
-    """Return the least value up to which at least the share of weight lies."""
-    order = np.argsort(values, kind="stable")
-    below = np.cumsum(weight[order])
-    return float(values[order[min(int(np.searchsorted(below, share * below[-1])), len(order) - 1)]])

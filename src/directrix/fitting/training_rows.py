@@ -179,7 +179,7 @@ class Standardization:
             largest = abs(X).max(axis=0).toarray().ravel().astype(np.float64)
             return cls(np.zeros(X.shape[1]), _invertible(_positive(largest)))
         by_deviation = cls.of(X, weight)
-        low, median, high = _quantiles(X, weight, (0.25, 0.5, 0.75))
+        low, median, high = weighted_quantiles(X, weight, (0.25, 0.5, 0.75))
         spread, deviation = (high - low) / _QUARTILES_OF_NORMAL, by_deviation.scale
         scale = np.where(spread > 0, np.maximum(spread, deviation / 10.0), deviation)
         return cls(median, _invertible(scale))
@@ -207,7 +207,9 @@ class Standardization:
         return np.append((gradient[:-1] - slope * self.mean) / self.scale, slope)
 
 
-def _quantiles(X: FloatArray, weight: FloatArray, shares: Sequence[float]) -> list[FloatArray]:
+def weighted_quantiles(
+    X: FloatArray, weight: FloatArray, shares: Sequence[float]
+) -> list[FloatArray]:
     """Return weighted quantiles: the least value up to which at least the share of weight lies.
 
     By hand, because a row of weight two must count as two rows; NumPy breaks ties differently when
