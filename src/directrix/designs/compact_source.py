@@ -87,6 +87,17 @@ class FixedSize:
         return self.n_candidates + self.size if candidate == self.chosen else candidate
 
 
+class SizedFit(NamedTuple):
+    """A compact card: its fit, the cards of all rows (None) and of folds, and how it was chosen.
+
+    There are no ``cards`` if the full card is delivered.
+    """
+
+    fit: Fitted
+    choice: HistogramChoice
+    cards: Mapping[int | None, Card] | None = None
+
+
 @dataclass(frozen=True)
 class SourceSizes:
     """Compact cards of the candidate that was chosen in passes.
@@ -101,7 +112,7 @@ class SourceSizes:
     make: MakeSizes
 
     @few_rows_known()
-    def run(self, chosen: Chosen, full: Fitted, max_lines: int | str) -> Fitted:
+    def run(self, chosen: Chosen, full: Fitted, max_lines: int | str) -> SizedFit:
         """Return the compact card that is asked for, with others in ``sizes``.
 
         ``full`` is the fit of the full card.
@@ -111,7 +122,7 @@ class SourceSizes:
         full_lines = full.card.count_lines(self.bins) if full.card else 0
         sizes = sizes_to_make(max_lines, full_lines)
         if not sizes:
-            return full
+            return SizedFit(full, chosen.choice)
         of_size = self.make(cards, sizes)
         counted = fit.selection(selection.features, selection.label, np.array(selection.factors))
         counted.count([self._group(of_size)])
@@ -129,7 +140,7 @@ class SourceSizes:
             index = by_rule.index - k  # below zero it is the full card
         else:
             index = sizes.index(max_lines)
-        made = []
+        made, choices = [], []
         for number, size in enumerate(sizes):
             if by_rule is not None and number == index:
                 choice = by_rule
@@ -142,10 +153,12 @@ class SourceSizes:
                 Gap.of_folds(-float(behind[number].mean()), -behind[number]),
             )
             segments = counted.in_segments(number)
+            choices.append(choice)
             made.append(self._fitted(card, (by_fold[-1], segments), choice, full, size_of))
         if index < 0:
-            return full._replace(sizes=tuple(made))
-        return made[index]._replace(sizes=(*made[:index], *made[index + 1 :], full))
+            return SizedFit(full._replace(sizes=tuple(made)), chosen.choice)
+        delivered = made[index]._replace(sizes=(*made[:index], *made[index + 1 :], full))
+        return SizedFit(delivered, choices[index], of_size[sizes[index]])
 
     def _full_cards(self, index: int) -> dict[int | None, Card]:
         """Return the cards of a candidate: of all rows, and without each fold."""

@@ -22,6 +22,7 @@ from directrix.classifiers.scorecard.model import CardModel
 from directrix.classifiers.scorecard.training_table import BinnedTable, TrainingTable
 from directrix.designs.card import CardSettings
 from directrix.designs.counted import cards_of_counts
+from directrix.exceptions import ParityError
 from directrix.fitting.directions import directions_of
 from directrix.fitting.progress import Progress
 from directrix.metrics.table import resolve
@@ -253,6 +254,9 @@ class ScorecardClassifier(CardModel):
                 "max_columns= needs rows to choose by: leave counts out, and use learn_from='rows'"
             )
             raise ValueError(msg)
+        if self.parity is not None and counts is not None:
+            remedy = "leave counts= out, or use fit"
+            raise ParityError(method="fit_source", given="with counts=", remedy=remedy)
         log = Progress(self)
         roles = {"target": target, "features": features, "weight": weight, "fold": fold}
         roles |= {"segment": segment}
