@@ -100,18 +100,25 @@ def shift_to_parity(
     return shift
 
 
-def chance_eigenvalue(curvature: FloatArray, covariance: FloatArray, spread: float = 1.0) -> float:
+def chance_eigenvalue(
+    curvature: FloatArray, covariance: FloatArray, n_segments: int, spread: float = 1.0
+) -> float:
     r"""Return the mean eigenvalue of :math:`D^\top A^{-1} D` if segments differ by chance only.
 
-    With rows given to segments at random it is the trace of :math:`A^{-1} C`, with the covariance
-    C of the rows, times their spread (see `RateMoments`). The trace is estimated from 32 random
-    signs (Hutchinson 1990).
+    With rows given to segments at random, the sum of the eigenvalues is the trace of
+    :math:`M = A^{-1} C`, with the covariance C of the rows, times their spread (see `RateMoments`),
+    once for each segment but one. As many are above zero, but no more than there are directions of
+    the features, :math:`(\operatorname{tr} M)^2 / \operatorname{tr} M^2`: many segments of few
+    features differ in all directions by chance. Traces are estimated from 32 random signs
+    (Hutchinson 1990).
     """
     probes = np.random.default_rng(0).choice((-1.0, 1.0), (len(covariance), 32))
     factor = cho_factor(curvature, check_finite=False)
-    solved = cho_solve(factor, covariance @ probes, check_finite=False)
-    trace = float((probes * solved).sum(axis=0).mean())
-    return trace * spread
+    once = cho_solve(factor, covariance @ probes, check_finite=False)
+    twice = cho_solve(factor, covariance @ once, check_finite=False)
+    trace, square = (float((probes * each).sum(axis=0).mean()) for each in (once, twice))
+    n_directions = max(trace**2 / max(square, np.finfo(float).tiny), 1.0)
+    return trace * spread * max(1.0, (n_segments - 1) / n_directions)
 
 
 def shifted_lines(
@@ -158,7 +165,8 @@ class RateMoments(NamedTuple):
         """
         curvature = self.prior * (1.0 - self.prior) * self.covariance
         curvature[np.diag_indices(len(curvature))] += ridge
-        noise = chance_eigenvalue(curvature, self.covariance, self.spread)
+        n_segments = self.contrasts.shape[1]
+        noise = chance_eigenvalue(curvature, self.covariance, n_segments, self.spread)
         shift = shift_to_parity(curvature, self.contrasts, line[:-1], noise)
         return shift, shifted_lines(curvature, shift, line, STRENGTHS, signs)
 
