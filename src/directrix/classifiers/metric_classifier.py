@@ -288,9 +288,6 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
             asked_for = f"parity={self.parity!r}" if every is None else every.label
             msg = f"{asked_for} needs the segment of each row: name its column with segment="
             raise ValueError(msg)
-        if parity is not None and self.guarantee is not None:
-            remedy = "leave one of them out, or use fit"
-            raise ParityError(method="fit_source", given="with guarantee=", remedy=remedy)
         if self.time_budget is not None:
             msg = "fit_source has no time_budget=: leave it out, or use fit"
             raise ValueError(msg)

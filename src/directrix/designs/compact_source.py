@@ -88,13 +88,14 @@ class FixedSize:
 
 
 class SizedFit(NamedTuple):
-    """A compact card: its fit, the cards of all rows (None) and of folds, and how it was chosen.
+    """The fit of a card, how it was chosen, and its held-out scores by segment.
 
-    There are no ``cards`` if the full card is delivered.
+    ``cards`` are those of all rows (None) and of folds; None if the full card is delivered.
     """
 
     fit: Fitted
     choice: HistogramChoice
+    segments: Sequence[SegmentCounts] | None
     cards: Mapping[int | None, Card] | None = None
 
 
@@ -112,17 +113,17 @@ class SourceSizes:
     make: MakeSizes
 
     @few_rows_known()
-    def run(self, chosen: Chosen, full: Fitted, max_lines: int | str) -> SizedFit:
+    def run(self, chosen: Chosen, full_fit: SizedFit, max_lines: int | str) -> SizedFit:
         """Return the compact card that is asked for, with others in ``sizes``.
 
-        ``full`` is the fit of the full card.
+        ``full_fit`` is that of the full card.
         """
-        fit, selection = self.fit, self.selection
+        fit, selection, full = self.fit, self.selection, full_fit.fit
         cards = self._full_cards(chosen.number)
         full_lines = full.card.count_lines(self.bins) if full.card else 0
         sizes = sizes_to_make(max_lines, full_lines)
         if not sizes:
-            return SizedFit(full, chosen.choice)
+            return full_fit
         of_size = self.make(cards, sizes)
         counted = fit.selection(selection.features, selection.label, np.array(selection.factors))
         counted.count([self._group(of_size)])
@@ -156,9 +157,10 @@ class SourceSizes:
             choices.append(choice)
             made.append(self._fitted(card, (by_fold[-1], segments), choice, full, size_of))
         if index < 0:
-            return SizedFit(full._replace(sizes=tuple(made)), chosen.choice)
+            return full_fit._replace(fit=full._replace(sizes=tuple(made)))
         delivered = made[index]._replace(sizes=(*made[:index], *made[index + 1 :], full))
-        return SizedFit(delivered, choices[index], of_size[sizes[index]])
+        segments = counted.in_segments(index, apart=False)
+        return SizedFit(delivered, choices[index], segments, of_size[sizes[index]])
 
     def _full_cards(self, index: int) -> dict[int | None, Card]:
         """Return the cards of a candidate: of all rows, and without each fold."""

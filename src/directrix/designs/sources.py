@@ -106,8 +106,19 @@ def fit_lines(fit: SourceFit, surveyed: Surveyed, n_jobs: int | None) -> Fitted:
     lines = Lines(candidate.line, candidate.fold_lines)
     rows, _ = fit.sampled_rows(surveyed, moments.classes)
     codings = [None] * (1 + fit.n_folds)
-    parts = lines, codings, NumberPath(moments), rows, moments
-    return MovableSource(fit, selection, made, chosen.choice, *parts).with_alternatives(fit.parity)
+    movable = MovableSource(
+        fit,
+        selection,
+        made,
+        chosen.choice,
+        selection.in_segments(chosen.number, apart=False) or [],
+        lines,
+        codings,
+        NumberPath(moments),
+        rows,
+        moments,
+    )
+    return movable.with_alternatives(fit.parity)
 
 
 @dataclass(frozen=True)
@@ -341,10 +352,11 @@ class CardSourceFit:
         settings, bins = design.settings, tuple(design.binner.bins_)
         finished = partial(_card_of_line, settings.scale)
         card, fitted = finished(selection.coding(chosen.number), fitted)
-        sized = SizedFit(Fitted(fitted, report, card), chosen.choice)
+        segments = selection.in_segments(chosen.number, apart=False)
+        sized = SizedFit(Fitted(fitted, report, card), chosen.choice, segments)
         if settings.max_lines is not None:
             sizes = SourceSizes(self.fit, selection, bins, settings.scale, compressed)
-            sized = sizes.run(chosen, sized.fit, settings.max_lines)
+            sized = sizes.run(chosen, sized, settings.max_lines)
         made = sized.fit
         if self.fit.parity is not None and sampled is not None:
             path = CardPath.of(selection, chosen.number, sized, settings.directions, sampled())
@@ -353,6 +365,7 @@ class CardSourceFit:
                 selection,
                 made,
                 sized.choice,
+                sized.segments or [],
                 path.lines,
                 path.codings,
                 path,

@@ -427,8 +427,7 @@ class Score:
 
     ``positive`` is the positive class. ``models`` are the lines whose scores are counted in
     histograms. ``slopes`` are the lines whose gradients are added up. ``count`` says whether cells
-    and pairs of cells are counted. By segment, rows of the fold ``apart`` are counted; by default
-    those of all folds. ``terms`` says whether features are added up by segment.
+    and pairs of cells are counted. ``terms`` says whether features are added up by segment.
     """
 
     features: NumberFeatures | CellFeatures
@@ -436,7 +435,6 @@ class Score:
     models: Sequence[FoldModels] = ()
     slopes: Sequence[ModelSlopes] = ()
     count: bool = False
-    apart: int | None = None
     terms: bool = False
     name = "score"
 
@@ -446,7 +444,7 @@ class Score:
         gradients = [np.zeros(slope.losses.coefs.shape) for slope in self.slopes]
         by_cell = [np.zeros((2, size)) for size in (self.features.n_cells if self.models else ())]
         fingerprint, counts = Fingerprint(), None
-        segments = RunningSegments(self.apart, 1 + max((m.fold for m in self.models), default=0))
+        segments = RunningSegments(1 + max((model.fold for model in self.models), default=0))
         for block in plan.blocks(partition):
             fingerprint += Fingerprint.of(block)
             if self.count and isinstance(self.features, CellFeatures):
@@ -494,15 +492,15 @@ class Score:
 class RunningSegments:
     """Scores and features by segment while the blocks of a partition are read; see `Score`."""
 
-    def __init__(self, apart: int | None, n_folds: int) -> None:
-        self._apart, self._n_folds = apart, n_folds
+    def __init__(self, n_folds: int) -> None:
+        self._n_folds = n_folds
         self.sums: SegmentSums | None = None
         self._sums: TreeSum[SegmentScores] = TreeSum()
         self._n_parts = 0
 
     def add(self, block: Block, models: FoldModels, rows: IntArray, bins: IntArray) -> None:
-        """Count the scores of some rows of a block, if it has segments and their fold counts."""
-        if block.segment is None or self._apart not in (None, models.fold):
+        """Count the scores of some rows of a block, if it has segments."""
+        if block.segment is None:
             return
         names, number = block.segments
         weight = None if block.weight is None else block.row_weight[rows]

@@ -127,6 +127,7 @@ class Draft(NamedTuple):
     ``features`` turns rows, as they were given to the design, into what the line is a line of, and
     ``card_of`` the line into a card, and the line of its points. ``sizes``, ``start`` and
     ``alternatives`` are as in `Fitted`; ``movable`` is what alternatives are made from.
+    ``guaranteed_line`` returns the line for a guarantee, if the rows set apart are not in memory.
     """
 
     fitted: FittedLine
@@ -138,11 +139,16 @@ class Draft(NamedTuple):
     start: Any = None
     alternatives: tuple[Draft | OutOfReachError, ...] = ()
     movable: CanMove | None = None
+    guaranteed_line: Callable[[Guarantee], FittedLine] | None = None
 
-    def guaranteed(self, rows: TrainingRows, guarantee: Guarantee) -> Draft:
+    def guaranteed(self, rows: TrainingRows | None, guarantee: Guarantee) -> Draft:
         """Return the fit with a threshold and a calibration from rows set apart."""
         sizes = tuple(draft.guaranteed(rows, guarantee) for draft in self.sizes)
         alternatives = tuple(_guaranteed(each, rows, guarantee) for each in self.alternatives)
+        if self.guaranteed_line is not None:
+            fitted = self.guaranteed_line(guarantee)
+            return self._replace(fitted=fitted, sizes=sizes, alternatives=alternatives)
+        assert rows is not None  # noqa: S101 - else there is a line
         rows = rows._replace(X=self.features(rows.X))
         metric, line = self.fitted.operating_point.metric, self.fitted.line.copy()
         scores = round_scores(scores_of(rows.X, line[None])[:, 0])
@@ -166,7 +172,7 @@ class Draft(NamedTuple):
 
 
 def _guaranteed(
-    draft: Draft | OutOfReachError, rows: TrainingRows, guarantee: Guarantee
+    draft: Draft | OutOfReachError, rows: TrainingRows | None, guarantee: Guarantee
 ) -> Draft | OutOfReachError:
     """Return an alternative with its threshold, or why it has none: another one is delivered."""
     if isinstance(draft, OutOfReachError):

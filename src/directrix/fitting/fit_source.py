@@ -305,6 +305,8 @@ class Corrections:
 # ── The fit to rows that live elsewhere: a few passes over them, however many rows there are ──────
 
 
+#: Added to the numbers of models that score rows set apart, for scores by segment.
+_APART = 1 << 20
 #: Standard errors of its difference to the best on the sample up to which a candidate is counted.
 _STANDARD_ERRORS = 2.0
 
@@ -376,7 +378,7 @@ class HistogramSelection:
     histograms: list[list[ScoreHistogram]] = field(default_factory=list)
     #: For each column the weight of the negatives and of the positives in its cells.
     cells: tuple[FloatArray, ...] = ()
-    #: Scores of all candidates by segment, of rows set apart if there are such.
+    #: Scores of all candidates by segment; those of rows set apart have other numbers.
     segments: SegmentScores | None = None
     #: Sums of the features by segment, and the pairs of columns whose cells are among these.
     sums: SegmentSums | None = None
@@ -395,14 +397,15 @@ class HistogramSelection:
         """
         folds, first, models = range(self.passes.fold.n_folds), len(self.candidates), []
         for group in groups:
-            models += [group.models(fold, first) for fold in folds]
+            models += [
+                group.models(fold, first + _APART * (fold == self.n_folds)) for fold in folds
+            ]
             first += len(group.candidates)
-        apart = self.n_folds if self.n_folds in folds else None
         features, terms = self.features, self.terms and self.sums is None
         if terms and isinstance(features, CellFeatures):
             self.pairs = crossed_pairs(coding for group in groups for coding in group.codings)
             features = replace(features, pairs=self.pairs)
-        task = Score(features, self.label, models, slopes, pairs, apart, terms)
+        task = Score(features, self.label, models, slopes, pairs, terms)
         scored = self.passes.score(task)
         self.sums = add_present(self.sums, scored.sums)
         self.segments = add_present(self.segments, scored.segments)
@@ -439,12 +442,16 @@ class HistogramSelection:
         """The histograms of all candidates, fold by fold."""
         return [side_by_side(of_fold) for of_fold in zip(*self.histograms, strict=True)]
 
-    def in_segments(self, index: int) -> list[SegmentCounts] | None:
-        """Return the scores of a candidate in each segment; None if rows have no segments."""
+    def in_segments(self, index: int, *, apart: bool | None = None) -> list[SegmentCounts] | None:
+        """Return the scores of a candidate in each segment; None if rows have no segments.
+
+        They are those of rows set ``apart``, by default if there are such, or of all others.
+        """
         if self.segments is None:
             return None
         pooled = self.segments.pooled(self.pool) if self.pool else self.segments
-        return list(pooled.of_model(index))
+        apart = self.passes.fold.n_folds > self.n_folds if apart is None else apart
+        return list(pooled.of_model(index + _APART * apart))
 
     @property
     def segment_sums(self) -> SegmentSums:

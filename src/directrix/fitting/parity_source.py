@@ -24,7 +24,11 @@ from directrix.fitting.fit_rows import (
     with_alternatives,
 )
 from directrix.fitting.fit_source import CandidateGroup
-from directrix.fitting.histogram_choice import best_values_of, histogram_curve
+from directrix.fitting.histogram_choice import (
+    best_values_of,
+    guaranteed_threshold,
+    histogram_curve,
+)
 from directrix.fitting.parity import STRENGTHS, PathSearch, Point, RateMoments, smoothed_points
 from directrix.frontier.compare import (
     design_without,
@@ -38,6 +42,7 @@ if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
     from directrix.fitting.finalize import FittedLine, Lines
     from directrix.fitting.fit_source import HistogramSelection, SourceFit
+    from directrix.fitting.guarantee import Guarantee
     from directrix.fitting.histogram_choice import HistogramChoice
     from directrix.fitting.training_rows import TrainingRows
     from directrix.metrics.base import Metric
@@ -83,16 +88,18 @@ class PathFeatures(Protocol):
 class MovableSource(NamedTuple):
     """What alternatives of a fit in passes are made from; see `CanMove`.
 
-    ``selection`` has the sums by segment, ``choice`` the histograms of the plain fit. ``lines``
-    are those of the plain fit, and ``codings`` their features, without each fold and of all rows.
-    ``rows`` are the sample, with features. ``moments`` of all rows predict rates, by default the
-    held-out scores do. ``card_of`` is as in `Draft`.
+    ``selection`` has the sums by segment. ``choice`` and ``segments`` are the held-out scores of
+    the plain fit, in all and by segment. ``lines`` are those of the plain fit, and ``codings``
+    their features, without each fold and of all rows. ``rows`` are the sample, with features.
+    ``moments`` of all rows predict rates, by default the held-out scores do. ``card_of`` is as in
+    `Draft`.
     """
 
     fit: SourceFit
     selection: HistogramSelection
     plain: Fitted
     choice: HistogramChoice
+    segments: Sequence[SegmentCounts]
     lines: Lines
     codings: Sequence[Any]
     features: PathFeatures
@@ -102,14 +109,21 @@ class MovableSource(NamedTuple):
 
     def with_alternatives(self, parity: Parity) -> Fitted:
         """Return the alternative that the parity asks for, with all others; or the plain fit."""
-        plain = self.plain
-        draft = Draft(plain.fitted, plain.report, self._curve(self.choice), movable=self)
+        plain, guarantee = self.plain, self.fit.guarantee
+        fitted = plain.fitted
+        if guarantee is not None:  # rows set apart have no part in the choice
+            fitted = self._finalized(self.lines.refit, self.choice, self.segments)
+        draft = Draft(fitted, plain.report, self._curve(self.choice), movable=self)
+        draft = draft._replace(guaranteed_line=lambda _: plain.fitted)
         if plain.card is not None:
-            draft = draft._replace(card_of=partial(_as_it_is, plain.card))
-        made = with_alternatives(parity, self.fit.metric, draft).finished()
-        _, *others = made.alternatives
-        first = made.alternatives[0]
-        assert isinstance(first, Fitted)  # noqa: S101 - no guarantee puts it out of reach
+            made_already = plain.card, plain.fitted
+            draft = draft._replace(card_of=lambda _: made_already)
+        draft = with_alternatives(parity, self.fit.metric, draft)
+        if guarantee is not None:
+            draft = draft.guaranteed(None, guarantee)
+        made = draft.finished()
+        first, *others = made.alternatives
+        assert isinstance(first, Fitted)  # noqa: S101 - it is the plain fit, which is in reach
         first = first._replace(sizes=plain.sizes)
         table = made.report.alternatives
         if table is not None and table.chosen == 0:
@@ -120,20 +134,32 @@ class MovableSource(NamedTuple):
         """Return the search for alternatives."""
         return SourceSearch(parity, metric, self)
 
-    def moved(self, metric: Metric, point: Point) -> Draft:
+    def moved(self, metric: Metric, point: Point) -> Draft:  # noqa: ARG002 - it is the fit's
         """Return the fit of a point of the search."""
-        line, choice, segments = point.model
-        fitted = choice.finalize(metric, line, self.moments, segments=segments)
-        report = moved_report(self.plain.report, point, choice.assessment)
-        return Draft(fitted, report, self._curve(choice), card_of=self.card_of)
+        model: MovedModel = point.model
+        fitted = self._finalized(model.line, model.choice, model.segments)
+        report = moved_report(self.plain.report, point, model.choice.assessment)
+        curve, line = self._curve(model.choice), partial(self._guaranteed, model)
+        return Draft(fitted, report, curve, card_of=self.card_of, guaranteed_line=line)
+
+    def _guaranteed(self, model: MovedModel, guarantee: Guarantee) -> FittedLine:
+        """Return a model with the threshold that rows set apart have set."""
+        metric, choice = self.fit.metric, model.choice
+        assert model.apart is not None  # noqa: S101 - a guarantee sets rows apart
+        scores, segments = model.apart
+        at = guaranteed_threshold(metric, guarantee, scores, choice, segments)
+        return choice.finalize(metric, model.line, self.moments, at, segments)
+
+    def _finalized(
+        self, line: FloatArray, choice: HistogramChoice, segments: Sequence[SegmentCounts]
+    ) -> FittedLine:
+        return choice.finalize(self.fit.metric, line, self.moments, segments=segments)
 
     def carriers(self, parity: Parity, lines: Sequence[FloatArray]) -> list[tuple[Any, ...]]:
         """Return columns, and what each line's score owes to them; see `CanMove`."""
         weight, _, contrasts = self.contrasts(parity, None)
         roots = np.sqrt(np.maximum(weight, np.finfo(float).tiny))
-        rates = self.plain.fitted.operating_point.segments
-        assert rates is not None  # noqa: S101 - parity asks for them
-        gap = rates.gap(parity.rate)
+        gap = self.choice.rates_of(self.segments).gap(parity.rate)
         between = furthest_apart(contrasts / roots, self.names, gap)
         return carried(between, lines, self.features.columns)
 
@@ -162,17 +188,16 @@ class MovableSource(NamedTuple):
         return histogram_curve(choice.counts, (1.0, 1.0))
 
 
-def _as_it_is(card: Card, fitted: FittedLine) -> tuple[Card, FittedLine]:
-    """Return the card of a plain fit, which is made already."""
-    return card, fitted
-
-
 class MovedModel(NamedTuple):
-    """A model of a path: its line of all rows, its held-out scores, and these by segment."""
+    """A model of a path: its line of all rows, its held-out scores, and these by segment.
+
+    ``apart`` has its scores of rows set apart, in all and by segment, if there are such.
+    """
 
     line: FloatArray
     choice: HistogramChoice
     segments: Sequence[SegmentCounts]
+    apart: tuple[ScoreHistogram, list[SegmentCounts] | None] | None = None
 
 
 def _slopes(metric: Any, tpr: float, fpr: float, prior: float) -> tuple[float, float]:
@@ -201,9 +226,7 @@ class SourceSearch(PathSearch):
     @cached_property
     def plain(self) -> SegmentGap:
         """The gap between the segments in the plain fit."""
-        rates = self.movable.plain.fitted.operating_point.segments
-        assert rates is not None  # noqa: S101 - parity asks for them
-        return rates.gap(self.parity.rate)
+        return self.movable.choice.rates_of(self.movable.segments).gap(self.parity.rate)
 
     @property
     def line(self) -> FloatArray:
@@ -230,12 +253,13 @@ class SourceSearch(PathSearch):
         held_out = held_out_scores(movable.rows.X, self._fold, without)
         points, losses = [], []
         for k, (strength, candidate) in enumerate(zip(STRENGTHS, moved, strict=True)):
-            choice, segments = plain.moved(folds, k), counted.in_segments(k) or []
+            choice, segments = plain.moved(folds, k), counted.in_segments(k, apart=False) or []
+            apart = (counted.by_fold[-1], counted.in_segments(k)) if fit.guarantee else None
             flags = held_out[:, k] > choice.threshold
             difference = flags.astype(float) - self._plain_flags
             error = self._error(choice, difference, in_folds[k] - self._plain_folds)
             gap = choice.rates_of(segments).gap(self.parity.rate).value
-            model = MovedModel(candidate.line, choice, segments)
+            model = MovedModel(candidate.line, choice, segments, apart)
             points.append(("all rows", strength, model, gap, error))
             after, before = (each.assessment.empirical.metric for each in (choice, plain))
             losses.append(self._sign * (after - before))

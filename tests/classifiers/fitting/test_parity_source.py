@@ -231,21 +231,26 @@ def test_alternatives_go_with(case):
             assert np.diff(scores, axis=0).min() >= -1e-9
 
 
-@pytest.mark.parametrize(
-    ("options", "roles", "words"),
-    [
-        ({}, {"segment": None}, "parity='fpr' needs the segment of each row: name its column"),
-        (
-            {"guarantee": 0.9, "limits": InEverySegment({"fpr": 0.2})},
-            {},
-            "fit_source has no parity= with guarantee=: leave one of them out, or use fit",
-        ),
-    ],
-)
-def test_what_cannot_be_is_refused(options, roles, words):
-    model = DirectClassifier(METRIC, parity="fpr", **options)
-    with pytest.raises(ValueError, match=words):
-        model.fit_source(drawn(300), **ROLES | roles)
+def test_a_guarantee_sets_the_threshold_of_every_alternative(kind):
+    limits = InEverySegment({"fpr": 0.1})
+    model = CLASSIFIERS[kind](METRIC, parity="fpr", cv=3, limits=limits, guarantee=0.9)
+    model.fit_source(drawn(9000), **ROLES)
+    table = model.alternatives_
+    assert table.chosen > 0
+    plain = CLASSIFIERS[kind](METRIC, cv=3, limits=limits, guarantee=0.9)
+    plain.fit_source(drawn(9000), **ROLES)
+    assert model.alternative(0).operating_point_ == plain.operating_point_
+    for k in range(len(table)):
+        point = model.alternative(k).operating_point_
+        assert "fpr <= 0.1 in every segment" in point.guarantee
+        assert all(each.fpr.value <= 0.1 for each in point.segments)
+        assert sum(each.rows for each in table[k].rates) > 2 * sum(e.rows for e in point.segments)
+
+
+def test_a_segment_must_be_named():
+    model = DirectClassifier(METRIC, parity="fpr")
+    with pytest.raises(ValueError, match="parity='fpr' needs the segment of each row: name its"):
+        model.fit_source(drawn(300), **ROLES | {"segment": None})
 
 
 def test_counts_that_are_given_have_no_sample():
