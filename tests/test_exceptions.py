@@ -46,6 +46,7 @@ from directrix.exceptions import (
     OneClassPredictedWarning,
     OtherScaleWarning,
     OutOfReachError,
+    ParityError,
     ReversedScoresWarning,
     SqlNameError,
     StateError,
