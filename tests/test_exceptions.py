@@ -65,7 +65,6 @@ from directrix.exceptions.columns import (
     NotNumericError,
     OwnBinsError,
     PandasIndexWarning,
-    ParityError,
     TypedCardError,
     UnusableColumnsError,
 )
