@@ -17,7 +17,7 @@ from directrix.designs.compact import SizeRule, in_scores, sizes_to_make
 from directrix.designs.points import scaled_without_rows
 from directrix.fitting.finalize import few_rows_known
 from directrix.fitting.fit_rows import Fitted
-from directrix.fitting.fit_source import CandidateGroup
+from directrix.fitting.fit_source import CandidateGroup, FoldLines
 from directrix.fitting.guarantee import Guarantee
 from directrix.fitting.histogram_choice import (
     HistogramChoice,
@@ -58,13 +58,6 @@ class CardScores(NamedTuple):
     def rows(self, cells: IntArray) -> FloatArray:
         """Return the points of rows, of shape (n, cards)."""
         return np.column_stack([card.points(cells) for card in self.cards])
-
-
-class _SizeCandidate(NamedTuple):
-    """A size among the cards of `CardScores`."""
-
-    line: FloatArray
-    fold_lines: Sequence[FloatArray]
 
 
 @dataclass(frozen=True)
@@ -179,7 +172,7 @@ class SourceSizes:
             for fold in (*range(n_folds), None)
         ]
         lines = np.column_stack([np.eye(len(of_size)), np.zeros(len(of_size))])
-        candidates = [_SizeCandidate(line, [line] * n_folds) for line in lines]
+        candidates = [FoldLines(line, [line] * n_folds) for line in lines]
         return CandidateGroup(candidates, codings)
 
     def _behind(self, metric: Metric, folds: tuple[ScoreHistogram, ...], chosen: int) -> FloatArray:

@@ -27,7 +27,7 @@ from directrix.fitting.fit_source import (
     SampleCandidates,
     SourceFit,
 )
-from directrix.fitting.parity import covariance_of
+from directrix.fitting.parity import covariance_of, require_few_features
 from directrix.fitting.parity_source import MovableSource
 from directrix.fitting.progress import Clock
 from directrix.fitting.training_rows import Standardization, class_factors, factors_of, reweighted
@@ -96,6 +96,8 @@ def fit_lines(fit: SourceFit, surveyed: Surveyed, n_jobs: int | None) -> Fitted:
     moments = surveyed.moments
     if fit.apart is not None:
         moments = replace(moments, parts=moments.parts[: fit.apart])
+    if fit.parity is not None:
+        require_few_features(moments.n_features)
     moments = reweighted(moments, class_factors(fit.class_weight, moments))
     selection = fit.select(NumberSource(moments, n_jobs), surveyed, moments.classes)
     chosen = fit.chosen(selection, moments)

@@ -311,6 +311,13 @@ _APART = 1 << 20
 _STANDARD_ERRORS = 2.0
 
 
+class FoldLines(NamedTuple):
+    """A candidate that is nothing but its lines: that of all rows, and those without each fold."""
+
+    line: FloatArray
+    fold_lines: Sequence[FloatArray]
+
+
 class CandidateGroup(NamedTuple):
     """Candidates of one design, which score rows after the same codings.
 

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 _DIRECTIONS: dict[str, float | None] = {"all rows": None, "near the threshold": 0.5}
 STRENGTHS = tuple(np.round(np.arange(1, 13) * 0.15, 2).tolist())
 #: Features beyond which the curvature is no matrix that one factorises.
-MOST_FEATURES = 3_000
+_MOST_FEATURES = 3_000
 #: Points of the frontier that models are made of, the plain fit not counted.
 _MOST_POINTS = 8
 _SLIGHT = 1e-8
@@ -202,6 +202,16 @@ def covariance_of(X: Any, share: FloatArray) -> FloatArray:
     return covariance
 
 
+def require_few_features(n_features: int) -> None:
+    """Refuse features whose curvature is too large a matrix."""
+    if n_features > _MOST_FEATURES:
+        msg = (
+            f"parity= needs at most {_MOST_FEATURES:,} features, and there are "
+            f"{n_features:,}: choose some, or leave parity= out"
+        )
+        raise ValueError(msg)
+
+
 # ── Points of the paths, and what held-out rows say about them ────────────────────────────────────
 
 
@@ -262,15 +272,6 @@ class PathSearch(ABC):
     def _sign(self) -> float:
         """By what a metric is multiplied to be a loss."""
         return -1.0 if self.metric.greater_is_better else 1.0
-
-    def _require_few(self, n_features: int) -> None:
-        """Refuse features whose curvature is too large a matrix."""
-        if n_features > MOST_FEATURES:
-            msg = (
-                f"parity= needs at most {MOST_FEATURES:,} features, and there are "
-                f"{n_features:,}: choose some, or leave parity= out"
-            )
-            raise ValueError(msg)
 
     def choice(self, points: Sequence[Point], error: float) -> tuple[Point | None, str]:
         """Return the point that the rule asks for, None for the plain fit, and why.
@@ -354,7 +355,7 @@ class ParitySearch(PathSearch):
 
     def points(self) -> list[Point]:
         """Return the points of all paths, judged on held-out rows."""
-        self._require_few(self.rows.X.shape[1])
+        require_few_features(self.rows.X.shape[1])
         by_fold = {fold: dict(self._paths(fold, line)) for fold, line in self._fitted}
         return [
             point

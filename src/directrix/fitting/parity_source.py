@@ -23,13 +23,20 @@ from directrix.fitting.fit_rows import (
     moved_report,
     with_alternatives,
 )
-from directrix.fitting.fit_source import CandidateGroup
+from directrix.fitting.fit_source import CandidateGroup, FoldLines
 from directrix.fitting.histogram_choice import (
     best_values_of,
     guaranteed_threshold,
     histogram_curve,
 )
-from directrix.fitting.parity import STRENGTHS, PathSearch, Point, RateMoments, smoothed_points
+from directrix.fitting.parity import (
+    STRENGTHS,
+    PathSearch,
+    Point,
+    RateMoments,
+    require_few_features,
+    smoothed_points,
+)
 from directrix.frontier.compare import (
     design_without,
     held_out_scores,
@@ -142,19 +149,6 @@ class MovableSource(NamedTuple):
         curve, line = self._curve(model.choice), partial(self._guaranteed, model)
         return Draft(fitted, report, curve, card_of=self.card_of, guaranteed_line=line)
 
-    def _guaranteed(self, model: MovedModel, guarantee: Guarantee) -> FittedLine:
-        """Return a model with the threshold that rows set apart have set."""
-        metric, choice = self.fit.metric, model.choice
-        assert model.apart is not None  # noqa: S101 - a guarantee sets rows apart
-        scores, segments = model.apart
-        at = guaranteed_threshold(metric, guarantee, scores, choice, segments)
-        return choice.finalize(metric, model.line, self.moments, at, segments)
-
-    def _finalized(
-        self, line: FloatArray, choice: HistogramChoice, segments: Sequence[SegmentCounts]
-    ) -> FittedLine:
-        return choice.finalize(self.fit.metric, line, self.moments, segments=segments)
-
     def carriers(self, parity: Parity, lines: Sequence[FloatArray]) -> list[tuple[Any, ...]]:
         """Return columns, and what each line's score owes to them; see `CanMove`."""
         weight, _, contrasts = self.contrasts(parity, None)
@@ -183,6 +177,19 @@ class MovableSource(NamedTuple):
         centred = means - total.sum(axis=0) / weight.sum()
         return weight, square, (centred * np.sqrt(weight)[:, None]).T
 
+    def _guaranteed(self, model: MovedModel, guarantee: Guarantee) -> FittedLine:
+        """Return a model with the threshold that rows set apart have set."""
+        metric, choice = self.fit.metric, model.choice
+        assert model.apart is not None  # noqa: S101 - a guarantee sets rows apart
+        scores, segments = model.apart
+        at = guaranteed_threshold(metric, guarantee, scores, choice, segments)
+        return choice.finalize(metric, model.line, self.moments, at, segments)
+
+    def _finalized(
+        self, line: FloatArray, choice: HistogramChoice, segments: Sequence[SegmentCounts]
+    ) -> FittedLine:
+        return choice.finalize(self.fit.metric, line, self.moments, segments=segments)
+
     @staticmethod
     def _curve(choice: HistogramChoice) -> Any:
         return histogram_curve(choice.counts, (1.0, 1.0))
@@ -210,13 +217,6 @@ def _slopes(metric: Any, tpr: float, fpr: float, prior: float) -> tuple[float, f
     return float(by_tpr / (high_t - low_t)), float(by_fpr / (high_f - low_f))
 
 
-class _MovedCandidate(NamedTuple):
-    """A line of a path among the candidates of a pass."""
-
-    line: FloatArray
-    fold_lines: Sequence[FloatArray]
-
-
 @dataclass(frozen=True)
 class SourceSearch(PathSearch):
     """The path of rows that live elsewhere; one more pass judges its points."""
@@ -242,10 +242,10 @@ class SourceSearch(PathSearch):
         """Return the points of the path, judged on held-out rows in one pass."""
         movable, plain = self.movable, self.movable.choice
         fit, selection = movable.fit, movable.selection
-        self._require_few(len(movable.lines.refit) - 1)
+        require_few_features(len(movable.lines.refit) - 1)
         whole, *without = (self._path(fold) for fold in (None, *range(fit.n_folds)))
         by_strength = [list(lines) for lines in zip(*without, strict=True)]
-        moved = [_MovedCandidate(*each) for each in zip(whole, by_strength, strict=True)]
+        moved = [FoldLines(*each) for each in zip(whole, by_strength, strict=True)]
         counted = fit.selection(selection.features, selection.label, np.array(selection.factors))
         counted.count([CandidateGroup(moved, movable.codings)])
         folds = tuple(counted.by_fold[: fit.n_folds])
@@ -325,11 +325,10 @@ class SourceSearch(PathSearch):
         rates = choice.assessment.empirical
         slopes = _slopes(metric, rates.tpr, rates.fpr, self._prior(None))
         rows, whole = self.movable.rows, tree_sum(choice.held_out.folds)
-        sizes = whole.weight**2 / whole.weight_sq
+        negatives, positives = whole.weight**2 / whole.weight_sq
+        by_class = (positives, rows.positive), (negatives, ~rows.positive)
         variance = 0.0
-        for slope, size, side in zip(
-            slopes, sizes[::-1], (rows.positive, ~rows.positive), strict=True
-        ):
+        for slope, (size, side) in zip(slopes, by_class, strict=True):
             share = rows.weight[side] / rows.weight[side].sum()
             mean = float(share @ flags[side])
             variance += slope**2 * float(share @ np.square(flags[side] - mean)) / float(size)

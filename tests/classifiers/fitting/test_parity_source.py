@@ -253,6 +253,14 @@ def test_a_segment_must_be_named():
         model.fit_source(drawn(300), **ROLES | {"segment": None})
 
 
+def test_too_many_features_are_refused_before_they_are_added_up():
+    rng = np.random.default_rng(0)
+    rows = {"X": rng.normal(size=(60, 3001)), "y": rng.random(60) < 0.5, "segment": [0, 1] * 30}
+    model = DirectClassifier(METRIC, parity="fpr", cv=2)
+    with pytest.raises(ValueError, match="parity= needs at most 3,000 features"):
+        model.fit_source(rows["X"], target=rows["y"], segment=rows["segment"], progress=False)
+
+
 def test_counts_that_are_given_have_no_sample():
     model = ScorecardClassifier(METRIC, parity="fpr")
     with pytest.raises(ParityError, match=r"no parity= with counts=: leave counts= out"):
