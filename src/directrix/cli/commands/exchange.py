@@ -55,7 +55,7 @@ def sketch(
     drop: opt.Drop = None,
     as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
-    """Sketch the columns of rows, for bins that several sites agree on."""
+    """Sketch columns, so that several sites can agree on bins."""
     from directrix.tables import TableSketch
 
     require_output(output, [*rows, mapping], force=force)
@@ -122,7 +122,7 @@ def release(
     target: opt.Target = None,
     as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
-    """Count rows in agreed bins, and write what may be shown of the counts."""
+    """Count rows in agreed bins, under disclosure control."""
     from directrix.tables import BinCounts, Binner
 
     require_output(output, [*rows, agreed, mapping, ledger], force=force)

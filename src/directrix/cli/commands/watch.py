@@ -49,7 +49,7 @@ def collect(
     segment: opt.Segment = None,
     as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
-    """Add the rows of a day to a summary store, as a model sees them.
+    """Add the rows of a day to a summary store.
 
     Rows that the store has without labels get those of --target. With --segment, each segment has
     a store of its own below that folder.
@@ -121,7 +121,7 @@ def watch(
     segment: opt.Segment = None,
     as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
-    """Check the rows of a day against a store: prevalence, alerts, drift and promises.
+    """Check the rows of a day: prevalence, alerts, drift, promises.
 
     With --segment, each segment is checked against its own days, which collect --segment added.
     The exit code is 3 if there is an alarm.
