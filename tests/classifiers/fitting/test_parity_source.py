@@ -172,7 +172,7 @@ def test_contrasts_of_a_card_are_those_of_its_coded_rows(monkeypatch):
     number, base = rows["segment"].str[1:].astype(int).to_numpy(), (~rows["y"]).to_numpy(float)
     expected = contrasts_of(movable.codings[-1].rows(cells), base, base, number, 2)
     expected *= np.sqrt(np.bincount(number, base))
-    np.testing.assert_allclose(movable.contrasts(parity, None)[2], expected, atol=1e-4)
+    np.testing.assert_allclose(movable.contrasts(parity, None)[2], expected, atol=1e-9)
 
 
 def passes_of(monkeypatch, model, rows, **options):
