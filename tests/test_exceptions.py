@@ -47,6 +47,7 @@ from directrix.exceptions import (
     OneClassPredictedWarning,
     OtherScaleWarning,
     OutOfReachError,
+    ParityError,
     ReversedScoresWarning,
     SqlNameError,
     StateError,
@@ -422,6 +423,15 @@ ERRORS = [
         "there is no alternative 9: ask for one from 0, the plain fit, to 2",
     ),
     (
+        ParityError("fit_source", "with counts=", "leave counts= out, or use fit"),
+        {
+            "method": "fit_source",
+            "given": "with counts=",
+            "remedy": "leave counts= out, or use fit",
+        },
+        "fit_source has no parity= with counts=: leave counts= out, or use fit",
+    ),
+    (
         CardSizeError(10, [40, 60]),
         {"max_lines": 10, "known": (40, 60)},
         (
@@ -530,6 +540,7 @@ BASES = {
     ColumnKindError: TypeError,
     LevelNotFoundError: ValueError,
     AlternativeError: ValueError,
+    ParityError: ValueError,
     CardSizeError: ValueError,
     BinNotFoundError: ValueError,
     OwnBinsError: ValueError,

@@ -323,6 +323,28 @@ class AlternativeError(ValueError):
         )
 
 
+class ParityError(ValueError):
+    """A way to fit that looks for no alternatives with ``parity=``.
+
+    Parameters
+    ----------
+    method : str
+        The method that was called.
+    given : str
+        What ``parity=`` does not go with there; empty if the method has none at all.
+    remedy : str
+        What to do instead.
+    """
+
+    def __init__(self, method: str, given: str, remedy: str) -> None:
+        self.method, self.given, self.remedy = method, given, remedy
+        super().__init__(method, given, remedy)
+
+    def __str__(self) -> str:
+        given = f" {self.given}" if self.given else ""
+        return f"{self.method} has no parity={given}: {self.remedy}"
+
+
 class NoHeldOutPointsError(ValueError):
     """Bands of total points are made of held-out rows, and a card knows none."""
 

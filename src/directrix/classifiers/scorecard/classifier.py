@@ -22,6 +22,7 @@ from directrix.classifiers.scorecard.model import CardModel
 from directrix.classifiers.scorecard.training_table import BinnedTable, TrainingTable
 from directrix.designs.card import CardSettings
 from directrix.designs.counted import cards_of_counts
+from directrix.exceptions import ParityError
 from directrix.fitting.directions import directions_of
 from directrix.fitting.progress import Progress
 from directrix.metrics.table import resolve
@@ -220,6 +221,8 @@ class ScorecardClassifier(CardModel):
         With ``refine=0`` there is no second pass, nor with ``learn_from="counts"`` and a binner
         that is fitted (see `binner`): its cells are counted in the first. With `counts` there is
         only the last. A compact card (`max_lines`) takes one more, if the full card has more lines.
+        So do alternatives (`parity`), whose held-out scores it counts, unless the gap between the
+        segments is no larger than chance makes it.
 
         Parameters
         ----------
@@ -233,11 +236,12 @@ class ScorecardClassifier(CardModel):
             How rows are held out; by default each row independently, in as many folds as `cv`.
         segment : str, int or array, optional
             Segment of each row, such as a country: ``operating_point_.segments`` has the rates in
-            each, and limits may be kept in all (`InEverySegment`). It is counted in the same
-            passes, and no feature unless `features` names it.
+            each, limits may be kept in all (`InEverySegment`), and a rate may be made to agree
+            between them (`parity`). It is counted in the same passes, and no feature unless
+            `features` names it.
         counts : BinCounts, optional
             Counts of all these rows, with the same folds: the card is made from them in closed
-            form, with their bins.
+            form, with their bins. Not with `parity`, which needs a sample of the rows.
         refine : int
             Largest number of corrections by all rows, each of one pass; they end when held-out rows
             are scored no better.
@@ -254,6 +258,9 @@ class ScorecardClassifier(CardModel):
                 "max_columns= needs rows to choose by: leave counts out, and use learn_from='rows'"
             )
             raise ValueError(msg)
+        if self.parity is not None and counts is not None:
+            remedy = "leave counts= out, or use fit"
+            raise ParityError(method="fit_source", given="with counts=", remedy=remedy)
         log = Progress(self)
         roles = {"target": target, "features": features, "weight": weight, "fold": fold}
         roles |= {"segment": segment}
