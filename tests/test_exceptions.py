@@ -33,6 +33,7 @@ from directrix.exceptions import (
     DirectionWarning,
     FewDaysError,
     FewRowsWarning,
+    FittedEstimatorWarning,
     Float32PrecisionWarning,
     LabelNotFoundError,
     LabelTypeError,
@@ -248,6 +249,14 @@ ERRORS = [
         ),
     ),
     (
+        MissingColumnsError("age", ["sex"], "", ["age"]),
+        {"name": "age", "available": ("sex",), "refusal": "", "unused": ("age",)},
+        (
+            "no column named 'age'; the columns are ['sex']. The card gives no points to 'age': "
+            "X.reindex(columns=card.feature_names_in_) adds such columns, without values"
+        ),
+    ),
+    (
         LazyTableError("polars LazyFrame"),
         {"kind": "polars LazyFrame"},
         (
@@ -447,6 +456,15 @@ ERRORS = [
         ),
     ),
     (
+        FittedEstimatorWarning("a model"),
+        {"estimator": "a model"},
+        (
+            "this str is fitted already, and copies of it are fitted to these rows now: wrap it in "
+            "sklearn.frozen.FrozenEstimator to keep it as it is, and give rows that it was not "
+            "fitted to; sklearn.base.clone makes an unfitted copy"
+        ),
+    ),
+    (
         ReversedScoresWarning(0.08, "bad", "good"),
         {"auc": 0.08, "positive": "bad", "other": "good"},
         (
@@ -556,6 +574,7 @@ BASES = {
     MissingColumnsError: ColumnNotFoundError,
     MissingLabelsError: ValueError,
     MissingScoresError: ValueError,
+    FittedEstimatorWarning: UserWarning,
     ReversedScoresWarning: UserWarning,
     OtherScaleWarning: UserWarning,
     UnweightedEstimatorWarning: UserWarning,
