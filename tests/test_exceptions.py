@@ -46,6 +46,7 @@ from directrix.exceptions import (
     OneClassPredictedWarning,
     OtherScaleWarning,
     OutOfReachError,
+    ParityError,
     ReversedScoresWarning,
     SqlNameError,
     StateError,
@@ -414,6 +415,15 @@ ERRORS = [
         ("there is no alternative 9: choose one from 0 (the plain fit) to 2"),
     ),
     (
+        ParityError("fit_source", "with counts=", "leave counts= out, or use fit"),
+        {
+            "method": "fit_source",
+            "given": "with counts=",
+            "remedy": "leave counts= out, or use fit",
+        },
+        "fit_source has no parity= with counts=: leave counts= out, or use fit",
+    ),
+    (
         CardSizeError(10, [40, 60]),
         {"max_lines": 10, "known": (40, 60)},
         (
@@ -514,6 +524,7 @@ BASES = {
     ColumnKindError: TypeError,
     LevelNotFoundError: ValueError,
     AlternativeError: ValueError,
+    ParityError: ValueError,
     CardSizeError: ValueError,
     BinNotFoundError: ValueError,
     OwnBinsError: ValueError,

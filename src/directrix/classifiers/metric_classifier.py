@@ -20,6 +20,7 @@ from directrix.exceptions import (
     DirectionWarning,
     NotBetterThanBaselineWarning,
     OutOfReachError,
+    ParityError,
     find_stacklevel,
     is_inside_search,
 )
@@ -273,16 +274,16 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
         """
         from directrix.fitting.fit_source import SourceFit, SourcePasses, source_folds
 
-        metric = resolve(self.metric)
-        self._refuse_parity("fit_source")
+        metric, parity = resolve(self.metric), Parity.of(self.parity)
         asked = [name for name in self._names_in_fit if name != SEGMENT]
         if asked:
             column = asked[0]
             msg = f"fit_source has no costs or days of single rows, {column!r}: use fit"
             raise ValueError(msg)
         every = self.limits if isinstance(self.limits, InEverySegment) else None
-        if every is not None and roles[SEGMENT] is None:
-            msg = f"{every.label} needs the segment of each row: name its column with segment="
+        if (every is not None or parity is not None) and roles[SEGMENT] is None:
+            asked_for = f"parity={self.parity!r}" if every is None else every.label
+            msg = f"{asked_for} needs the segment of each row: name its column with segment="
             raise ValueError(msg)
         if self.time_budget is not None:
             msg = "fit_source has no time_budget=: leave it out, or use fit"
@@ -300,7 +301,7 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
         passes = SourcePasses.of(source, plan=plan, **reading, **roles | {"fold": folds})
         guarantee = guarantees[0] if guarantees else None
         pool = {} if every is None else every.pool
-        return SourceFit(metric, passes, self.class_weight, guarantee, int(refine), pool)
+        return SourceFit(metric, passes, self.class_weight, guarantee, int(refine), pool, parity)
 
     def _set_source_fit(self, fit: Fitted, weight: Any, progress: Progress) -> None:
         """Store a fit in passes over a source with this column of weights."""
@@ -359,8 +360,7 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
     def _refuse_parity(self, method: str) -> None:
         """Refuse parity in a fit that has no segments of rows."""
         if self.parity is not None:
-            msg = f"{method} has no parity=: leave it out, or use fit"
-            raise ValueError(msg)
+            raise ParityError(method, "", "leave it out, or use fit or fit_source")
 
     @property
     def _positives(self) -> list[Any]:

@@ -37,13 +37,13 @@ _SMALL = 9
 _LONGEST = 40
 
 
-def pyplot() -> Any:
+def pyplot(drawn: str = "displays") -> Any:
     """Return ``matplotlib.pyplot``; raise ImportError that says how to install it."""
     try:
         from matplotlib import pyplot as plt
-    except ImportError as error:
-        purpose = "displays are drawn with matplotlib"
-        raise MissingLibraryError(purpose, "matplotlib") from error
+    except ImportError:
+        purpose = f"{drawn} are drawn with matplotlib"
+        raise MissingLibraryError(purpose, "matplotlib") from None
     return plt
 
 

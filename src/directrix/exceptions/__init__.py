@@ -323,6 +323,28 @@ class AlternativeError(ValueError):
         )
 
 
+class ParityError(ValueError):
+    """A way to fit that looks for no alternatives with ``parity=``.
+
+    Parameters
+    ----------
+    method : str
+        The method that was called.
+    given : str
+        What ``parity=`` does not go with there; empty if the method has none at all.
+    remedy : str
+        What to do instead.
+    """
+
+    def __init__(self, method: str, given: str, remedy: str) -> None:
+        self.method, self.given, self.remedy = method, given, remedy
+        super().__init__(method, given, remedy)
+
+    def __str__(self) -> str:
+        given = f" {self.given}" if self.given else ""
+        return f"{self.method} has no parity={given}: {self.remedy}"
+
+
 class NoHeldOutPointsError(ValueError):
     """Bands of total points are made of held-out rows, and a card knows none."""
 
@@ -425,7 +447,7 @@ class MissingLibraryError(ImportError):
     purpose : str
         What needs it, as a clause: "displays are drawn with matplotlib".
     library : str
-        Name of the library, one of `EXTRAS`.
+        Name of the library.
     """
 
     def __init__(self, purpose: str, library: str) -> None:
@@ -433,12 +455,13 @@ class MissingLibraryError(ImportError):
         self.purpose, self.library = purpose, library
 
     @property
-    def extra(self) -> str:
-        """Extra of this package that installs the library."""
-        return EXTRAS[self.library]
+    def extra(self) -> str | None:
+        """Extra of this package that installs the library, by `EXTRAS`; None if there is none."""
+        return EXTRAS.get(self.library)
 
     def __str__(self) -> str:
-        return f"{self.purpose}: pip install 'directrix[{self.extra}]'"
+        wanted = self.library if self.extra is None else f"'directrix[{self.extra}]'"
+        return f"{self.purpose}: pip install {wanted}"
 
 
 class FewRowsWarning(UserWarning):
@@ -472,6 +495,28 @@ class NotBetterThanBaselineWarning(UserWarning):
             f"{self.baseline} is as good on held-out rows, by {', '.join(self.metrics)}: it is the "
             "simpler choice, and better features will help more than another model. See report_ "
             "for what was tried; warn_baseline=False turns this warning off."
+        )
+
+
+class FittedEstimatorWarning(UserWarning):
+    """A model that is fitted already is about to be fitted again, instead of being kept.
+
+    Parameters
+    ----------
+    estimator : object
+        The fitted model.
+    """
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+        super().__init__(estimator)
+
+    def __str__(self) -> str:
+        name = type(self.estimator).__name__
+        return (
+            f"this {name} is fitted already, and copies of it are fitted to these rows now: wrap "
+            "it in sklearn.frozen.FrozenEstimator to keep it as it is, and give rows that it was "
+            "not fitted to; sklearn.base.clone makes an unfitted copy"
         )
 
 

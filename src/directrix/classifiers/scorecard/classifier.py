@@ -22,6 +22,7 @@ from directrix.classifiers.scorecard.model import CardModel
 from directrix.classifiers.scorecard.training_table import BinnedTable, TrainingTable
 from directrix.designs.card import CardSettings
 from directrix.designs.counted import cards_of_counts
+from directrix.exceptions import ParityError
 from directrix.fitting.directions import directions_of
 from directrix.fitting.progress import Progress
 from directrix.metrics.table import resolve
@@ -105,7 +106,8 @@ class ScorecardClassifier(CardModel):
         are tried.
     warn_baseline : bool
         Whether a card that is no better than logistic regression without bins says so, as in
-        `DirectClassifier`.
+        `DirectClassifier`. With a number as `max_lines` only ``report_`` says so: such a card is
+        made to be short.
 
     Attributes
     ----------
@@ -201,8 +203,8 @@ class ScorecardClassifier(CardModel):
         The first pass samples rows, from which come bins, crosses and candidates. The second
         corrects the best candidates by all rows or, with ``learn_from="counts"``, counts pairs of
         bins; ``refine=0`` leaves it out. The third counts held-out scores of all rows, for the
-        choice, the threshold and the rates; a compact card (`max_lines`) takes one more. With
-        `counts` there is only the last.
+        choice, the threshold and the rates. A compact card (`max_lines`) takes one more, and so do
+        alternatives (`parity`). With `counts` there is only the last.
 
         Parameters
         ----------
@@ -218,7 +220,7 @@ class ScorecardClassifier(CardModel):
             Segment of each row, as in `fit`; no feature unless `features` names it.
         counts : BinCounts, optional
             Counts of all these rows, with the same folds: the card is made from them in closed
-            form, with their bins.
+            form, with their bins. Not with `parity`, which needs a sample of the rows.
         refine : int
             Largest number of corrections by all rows, each of one pass.
         engine : str
@@ -234,6 +236,9 @@ class ScorecardClassifier(CardModel):
                 "max_columns= needs rows to choose by: leave counts out, and use learn_from='rows'"
             )
             raise ValueError(msg)
+        if self.parity is not None and counts is not None:
+            remedy = "leave counts= out, or use fit"
+            raise ParityError(method="fit_source", given="with counts=", remedy=remedy)
         log = Progress(self)
         roles = {"target": target, "features": features, "weight": weight, "fold": fold}
         roles |= {"segment": segment}

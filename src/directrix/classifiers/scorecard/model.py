@@ -442,6 +442,13 @@ class CardModel(MetricClassifier):
         return [report.unbinned_baseline for report in self.reports_]
 
     @property
+    def _is_behind(self) -> bool:
+        # A card is cut to a number of lines because it has to be short, which logistic regression
+        # with all columns is not; the report has the comparison.
+        is_cut = isinstance(self.max_lines, int | np.integer)
+        return not is_cut and super()._is_behind
+
+    @property
     def _score_rises(self) -> bool:
         return self.card_.higher_is_positive
 

@@ -55,7 +55,7 @@ def edit(
     file_format: opt.Format = None,
     as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
-    """Write the page on which a scorecard is edited, or the scorecard after the edits."""
+    """Write a page to edit a scorecard on, or the edited scorecard."""
     from directrix.classifiers import ScorecardClassifier
     from directrix.cli.rows import RowFiles
     from directrix.export import save

@@ -55,7 +55,7 @@ def sketch(
     drop: opt.Drop = None,
     as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
-    """Sketch the columns of a site, from which several sites make common bins."""
+    """Sketch columns, so that several sites can agree on bins."""
     from directrix.tables import TableSketch
 
     require_output(output, [*rows, mapping], force=force)
@@ -122,7 +122,7 @@ def release(
     target: opt.Target = None,
     as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
-    """Count rows in the agreed bins, and write the counts under disclosure control."""
+    """Count rows in agreed bins, under disclosure control."""
     from directrix.tables import BinCounts, Binner
 
     require_output(output, [*rows, agreed, mapping, ledger], force=force)

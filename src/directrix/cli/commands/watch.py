@@ -49,7 +49,7 @@ def collect(
     segment: opt.Segment = None,
     as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
-    """Add a day of rows and their scores by a model to a summary store.
+    """Add a day of rows to a summary store.
 
     With --target, rows of that day that were added without labels get their labels. With
     --segment, each segment has its own store below that folder.
@@ -121,7 +121,7 @@ def watch(
     segment: opt.Segment = None,
     as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
-    """Check a day of rows against a store: prevalence, alerts, drift and limits.
+    """Check a day of rows: prevalence, alerts, drift, limits.
 
     With --segment, each segment is checked against its own days, which collect --segment added.
     The exit code is 3 if there is an alarm.
