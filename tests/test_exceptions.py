@@ -33,6 +33,7 @@ from directrix.exceptions import (
     DirectionWarning,
     FewDaysError,
     FewRowsWarning,
+    FittedEstimatorWarning,
     Float32PrecisionWarning,
     LabelNotFoundError,
     LabelTypeError,
@@ -458,6 +459,15 @@ ERRORS = [
         ),
     ),
     (
+        FittedEstimatorWarning(0.5),  # for any object that can be pickled and compared
+        {"estimator": 0.5},
+        (
+            "this float is fitted already, and copies of it are fitted to these rows now: wrap it "
+            "in sklearn.frozen.FrozenEstimator to keep it as it is, and give rows that it was not "
+            "fitted to; sklearn.base.clone makes an unfitted copy"
+        ),
+    ),
+    (
         UnweightedEstimatorWarning("KNeighborsClassifier"),
         {"estimator": "KNeighborsClassifier"},
         (
@@ -560,6 +570,7 @@ BASES = {
     MissingScoresError: ValueError,
     ReversedScoresWarning: UserWarning,
     OtherScaleWarning: UserWarning,
+    FittedEstimatorWarning: UserWarning,
     UnweightedEstimatorWarning: UserWarning,
     NoHeldOutScoresError: ValueError,
     NotBetterThanBaselineWarning: UserWarning,

@@ -10,7 +10,7 @@ from directrix import Binner, DirectClassifier, ScorecardClassifier, _printing
 from directrix._printing import html_table, printable, text_table, wrapped
 
 #: scikit-learn's own classifiers have some 640.
-HELP_LINES = 600
+HELP_LINES = 620
 ROWS = [["", "rate", "bin"], ["recall", "0.9", "one two three"], ["x", "10", ""]]
 
 
