@@ -450,21 +450,21 @@ ERRORS = [
         ),
     ),
     (
+        FittedEstimatorWarning("a model"),
+        {"estimator": "a model"},
+        (
+            "this str is fitted already, and copies of it are fitted to these rows now: wrap it in "
+            "sklearn.frozen.FrozenEstimator to keep it as it is, and give rows that it was not "
+            "fitted to; sklearn.base.clone makes an unfitted copy"
+        ),
+    ),
+    (
         ReversedScoresWarning(0.08, "bad", "good"),
         {"auc": 0.08, "positive": "bad", "other": "good"},
         (
             "higher scores mean 'good', not 'bad' (AUC 0.080): these seem to be scores of the "
             "other class. Set positive='good' to catch it, or pass the scores of 'bad': the other"
             " column of predict_proba, or the negative of these scores"
-        ),
-    ),
-    (
-        FittedEstimatorWarning(0.5),  # for any object that can be pickled and compared
-        {"estimator": 0.5},
-        (
-            "this float is fitted already, and copies of it are fitted to these rows now: wrap it "
-            "in sklearn.frozen.FrozenEstimator to keep it as it is, and give rows that it was not "
-            "fitted to; sklearn.base.clone makes an unfitted copy"
         ),
     ),
     (
