@@ -467,15 +467,6 @@ ERRORS = [
         ),
     ),
     (
-        FittedEstimatorWarning("a model"),
-        {"estimator": "a model"},
-        (
-            "this str is fitted already, and copies of it are fitted to these rows now: wrap it in "
-            "sklearn.frozen.FrozenEstimator to keep it as it is, and give rows that it was not "
-            "fitted to; sklearn.base.clone makes an unfitted copy"
-        ),
-    ),
-    (
         ReversedScoresWarning(0.08, "bad", "good"),
         {"auc": 0.08, "positive": "bad", "other": "good"},
         (
@@ -588,7 +579,6 @@ BASES = {
     FittedEstimatorWarning: UserWarning,
     ReversedScoresWarning: UserWarning,
     OtherScaleWarning: UserWarning,
-    FittedEstimatorWarning: UserWarning,
     UnweightedEstimatorWarning: UserWarning,
     NoHeldOutScoresError: ValueError,
     NotBetterThanBaselineWarning: UserWarning,
