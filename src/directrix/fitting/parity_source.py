@@ -43,6 +43,7 @@ from directrix.frontier.compare import (
     scaled_lines,
     scores_of,
 )
+from directrix.metrics.at_threshold import rate_slopes
 from directrix.rows.sums import tree_sum
 
 if TYPE_CHECKING:
@@ -60,8 +61,6 @@ if TYPE_CHECKING:
     from directrix.moments.score_histogram import ScoreHistogram
     from directrix.moments.segment_scores import SegmentCounts
 
-#: Step of the differences by which a metric changes with a rate.
-_STEP = 1e-4
 #: The classes of a rate: negatives and positives.
 BOTH = np.array([False, True])
 
@@ -207,16 +206,6 @@ class MovedModel(NamedTuple):
     apart: tuple[ScoreHistogram, list[SegmentCounts] | None] | None = None
 
 
-def _slopes(metric: Any, tpr: float, fpr: float, prior: float) -> tuple[float, float]:
-    """Return the derivatives of a metric by both rates, as differences inside the unit square."""
-    low_t, high_t, low_f, high_f = (
-        min(max(rate + step, 0.0), 1.0) for rate in (tpr, fpr) for step in (-_STEP, _STEP)
-    )
-    by_tpr = metric.at_rates(high_t, fpr, prior) - metric.at_rates(low_t, fpr, prior)
-    by_fpr = metric.at_rates(tpr, high_f, prior) - metric.at_rates(tpr, low_f, prior)
-    return float(by_tpr / (high_t - low_t)), float(by_fpr / (high_f - low_f))
-
-
 @dataclass(frozen=True)
 class SourceSearch(PathSearch):
     """The path of rows that live elsewhere; one more pass judges its points."""
@@ -323,7 +312,7 @@ class SourceSearch(PathSearch):
         if not metric.uses_threshold:
             return float(in_folds.std(ddof=1) / np.sqrt(len(in_folds)))
         rates = choice.assessment.empirical
-        slopes = _slopes(metric, rates.tpr, rates.fpr, self._prior(None))
+        slopes = rate_slopes(metric, rates.tpr, rates.fpr, self._prior(None))
         rows, whole = self.movable.rows, tree_sum(choice.held_out.folds)
         negatives, positives = whole.weight**2 / whole.weight_sq
         by_class = (positives, rows.positive), (negatives, ~rows.positive)
