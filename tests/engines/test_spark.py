@@ -267,7 +267,7 @@ def test_a_line_is_fitted_in_two_passes(spark):
     frame.unpersist()
 
 
-@pytest.mark.filterwarnings("ignore:nothing beat logistic:UserWarning")
+@pytest.mark.filterwarnings("ignore:logistic regression is as good:UserWarning")
 def test_a_direct_line_is_fitted_in_two_passes(spark):
     frame = spark.createDataFrame(columns()).repartition(4).cache()
     roles = {"target": "y", "features": NAMES, "weight": "w"}

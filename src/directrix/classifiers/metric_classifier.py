@@ -90,9 +90,8 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
         **columns : arrays of shape (n,)
             Costs of the rows, by the names that the metric gives them: ``amount=`` for
             ``Cost(fp=5, fn="amount")``; days and teams, by those of a `Budget`. By default they
-            are columns of the table. ``segment=`` is the segment of each row, such as a country:
-            ``operating_point_.segments`` has the rates in each, and limits may be kept in all
-            (`InEverySegment`). It is not needed to predict.
+            are columns of the table. ``segment=``: the segment of each row, such as a country, for
+            ``operating_point_.segments``, `InEverySegment` and `Parity`; not needed to predict.
         """
         progress = Progress(self, (X, y))
         rows = X, y, sample_weight, groups
@@ -145,13 +144,11 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
     def score(self, X: Any, y: Any, sample_weight: Any = None, **columns: Any) -> float:
         """Return the metric that the classifier was trained for, on these rows; more is better.
 
-        It is what `GridSearchCV` and `cross_val_score` use without ``scoring``. The error is turned
-        into the accuracy, the balanced error into the balanced accuracy; other metrics of which
-        less is better change their sign. A metric with a limit or a quota, such as recall at 1 %
-        FPR, has its best cutoff on these rows, so that models are compared at the same limit: not
-        the cutoff of `predict`, whose rates ``directrix evaluate`` shows. With more than two
-        classes: the mean over the classes, each against the others, at the predicted labels unless
-        the metric ranks rows or sets its own threshold; for the error the accuracy.
+        It is what `GridSearchCV` and `cross_val_score` use without ``scoring``. Errors are turned
+        into accuracies; other metrics of which less is better change their sign. A metric with a
+        limit or a quota has its best cutoff on these rows, so that models are compared at the same
+        limit, not at the cutoff of `predict`. With more than two classes: the mean over the
+        classes, each against the others; for the error the accuracy.
 
         Parameters
         ----------

@@ -163,7 +163,7 @@ class BinaryScores(NamedTuple):
         distinct = np.unique(labels)
         if pos_label is not None:
             if pos_label not in distinct.tolist():
-                msg = f"pos_label={pos_label!r} is no label: y_true has {distinct[:5].tolist()}"
+                msg = f"pos_label={pos_label!r} is not a label: y_true has {distinct[:5].tolist()}"
                 raise ValueError(msg)
             labels = labels == pos_label
             others = distinct[distinct != pos_label].tolist()

@@ -244,7 +244,7 @@ class ColumnKindError(TypeError):
 
     def __str__(self) -> str:
         return (
-            f"column {self.column!r} holds {self.holds}, and {self.expected} are expected: convert "
+            f"column {self.column!r} holds {self.holds}, but {self.expected} are expected: convert "
             "it, or leave it out"
         )
 

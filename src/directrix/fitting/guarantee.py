@@ -119,7 +119,7 @@ class Guarantee:
         if confidence is not None:
             return cls.of(metric, limits, confidence)
         if limits is not None:
-            msg = "limits= are kept with a confidence: give guarantee=0.95, or leave them out"
+            msg = "limits= needs guarantee=, the confidence with which they hold, such as 0.95"
             raise ValueError(msg)
         return None
 

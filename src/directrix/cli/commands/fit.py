@@ -62,27 +62,28 @@ def fit(
         typer.Option(
             help=(
                 "TOML or JSON file with the settings of a scorecard: columns, points, directions, "
-                "bins, cuts. Options of the command line come first."
+                "bins, cuts. Options on the command line take precedence."
             )
         ),
     ] = None,
     guarantee: Annotated[
         float | None,
         typer.Option(
-            help="Confidence with which new rows keep the limit of the metric, such as 0.95."
+            help="Confidence that new rows stay within the limit of the metric, such as 0.95."
         ),
     ] = None,
     time_budget: Annotated[
         float | None,
-        typer.Option(help="Time budget in seconds; the search tries fewer candidates to keep it."),
+        typer.Option(help="Time budget in seconds; the search tries fewer candidates to meet it."),
     ] = None,
     max_lines: Annotated[
         str | None,
         typer.Option(
             "--max-lines",
             help=(
-                "With -c scorecard: largest number of printed lines, such as 40; 'auto' (default) "
-                "takes the smallest card that is as good as the full one, 'full' keeps that."
+                "With -c scorecard: most lines that the card may print, such as 40; 'auto' "
+                "(default) takes the smallest card that is as good as the full one, 'full' the "
+                "full one."
             ),
         ),
     ] = None,
@@ -100,8 +101,8 @@ def fit(
         typer.Option(
             "--two-passes",
             help=(
-                "Read the rows twice, a scorecard three or four times, instead of keeping them in "
-                "memory."
+                "Do not keep the rows in memory: read the files twice, for a scorecard three or "
+                "four times."
             ),
         ),
     ] = False,
@@ -121,7 +122,7 @@ def fit(
     n_features: opt.FeatureCount = None,
     as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
-    """Train a classifier for a metric, on rows or on summaries."""
+    """Fit a scorecard or a linear classifier, to rows or summaries."""
     from directrix.cli.card_settings import CardSettings
     from directrix.cli.formatting import describe_model, model_json
     from directrix.cli.rows import RowFiles

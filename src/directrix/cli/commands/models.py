@@ -158,7 +158,8 @@ def predict(
     ],
     force: opt.Force = False,
     keep: Annotated[
-        list[str] | None, typer.Option(help="Columns to copy, such as an id, separated by commas.")
+        list[str] | None,
+        typer.Option(help="Columns to copy to the output, such as an id, separated by commas."),
     ] = None,
     features: opt.Features = None,
     file_format: opt.Format = None,
@@ -166,8 +167,8 @@ def predict(
 ) -> Reply:
     """Write score, probability and prediction of every row.
 
-    The probability is called after its class, such as probability_bad: with two classes it is that
-    of the positive class, otherwise there is one for each. A card writes its points too.
+    The probability column is named after its class, such as probability_bad: with two classes it
+    is that of the positive class, otherwise there is one for each. A card writes its points too.
     """
     from directrix.cli.rows import RowFiles, labels_of, model_columns, takes_raw_rows
 
@@ -292,8 +293,8 @@ def export(
         int,
         typer.Option(
             help=(
-                "With a card: reasons of a row, as so many columns of a query (--table), or as a "
-                "function of the Python module."
+                "With a scorecard: number of reasons for each row, as columns of the query "
+                "(--table) or a function of the Python module."
             )
         ),
     ] = 0,

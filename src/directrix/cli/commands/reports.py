@@ -47,7 +47,7 @@ def plot(
     force: opt.Force = False,
     metric: opt.MetricText = None,
     against: Annotated[
-        str, typer.Option(help=f"Horizontal axis of tradeoff: {', '.join(_AGAINST)}.")
+        str, typer.Option(help=f"With tradeoff: horizontal axis, {', '.join(_AGAINST)}.")
     ] = "threshold",
     target: opt.Target = None,
     features: opt.Features = None,
@@ -178,15 +178,13 @@ def report(
     model: opt.Model,
     rows: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[ROWS]", help="Files of labelled rows; a document can be written without."
-        ),
+        typer.Argument(metavar="[ROWS]", help="Files of labelled rows; optional with --template."),
     ] = None,
     output: opt.Output,
     force: opt.Force = False,
     template: Annotated[
         str | None,
-        typer.Option(help=f"Document of a scorecard to sign: {', '.join(_TEMPLATES)}."),
+        typer.Option(help=f"Scorecard document to sign: {', '.join(_TEMPLATES)}."),
     ] = None,
     about: Annotated[
         str | None,

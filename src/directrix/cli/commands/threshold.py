@@ -25,7 +25,7 @@ def threshold(
     limit: Annotated[
         list[str] | None,
         typer.Option(
-            help="Limit that new rows keep: fpr=0.01, alerts=0.02, recall=0.9 or precision=0.6; "
+            help="Limit to keep on new rows: fpr=0.01, alerts=0.02, recall=0.9 or precision=0.6; "
             "may be repeated."
         ),
     ] = None,
@@ -39,8 +39,8 @@ def threshold(
     guarantee: Annotated[
         float | None,
         typer.Option(
-            help="Confidence with which new rows keep the limits, or new periods the budget, such "
-            "as 0.95."
+            help="Confidence that new rows stay within the limits, or new periods within the "
+            "budget, such as 0.95."
         ),
     ] = None,
     segment: opt.Segment = None,
@@ -54,7 +54,7 @@ def threshold(
     force: opt.Force = False,
     as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
-    """Set the best threshold of the scores of any model.
+    """Find the best threshold for the scores of any model.
 
     The reply says what to expect on new rows. The rows must not be those that the model was fitted
     to.
