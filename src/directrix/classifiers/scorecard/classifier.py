@@ -106,7 +106,7 @@ class ScorecardClassifier(CardModel):
         are tried.
     warn_baseline : bool
         Whether a card that is no better than logistic regression without bins says so, as in
-        `DirectClassifier`. With a number as `max_lines` only ``report_`` says so: such a card is
+        `DirectClassifier`. With a number as ``max_lines`` only ``report_`` says so: such a card is
         made to be short.
 
     Attributes
