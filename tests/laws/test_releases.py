@@ -31,8 +31,11 @@ from directrix.tables import BinCounts, ReleasedCounts, Table, TableSketch
 from directrix.tables.counts.disclosure import (
     CODE_RANGE,
     PublicCodes,
+    PublishedClass,
     Queries,
     _merged,
+    estimate_pairs,
+    hidden_halves,
     rounding_base,
 )
 
@@ -166,6 +169,59 @@ def test_a_small_cell_could_have_any_number_of_rows_below_the_least(
         for cell in np.array(possible).T.tolist():
             if any(0 < rows < least for rows in cell):
                 assert set(cell) >= set(range(least))
+
+
+def test_halves_below_the_least_are_read_off_the_groups(counts: list[BinCounts]) -> None:
+    n_halves = 0
+    for each, release in zip(counts, released(counts, MIN_CELL), strict=True):
+        (part,) = release.parts
+        codes = PublicCodes.of(release.bins)
+        exact = Queries.of(each.parts[0], codes).cells
+        for k, rows in enumerate(exact):
+            halves = hidden_halves(part.groups[k], release.bins, codes, part.site)
+            hidden = halves >= 0
+            assert (np.bincount(halves[hidden], rows[hidden]) < MIN_CELL).all()
+            n_halves += len(set(halves[hidden].tolist()))
+    assert n_halves
+
+
+def test_cells_that_nothing_tells_apart_have_the_same_odds() -> None:
+    # The first class shows three cells of a column, the second class only the number of its rows.
+    X = pd.DataFrame({"town": np.repeat(["Graz", "Linz", "Wels"], [40, 40, 40])})
+    codes = PublicCodes.of(Binner(min_level_rows=1).fit(X).bins_)
+    size = len(codes.weights)
+    rows = np.zeros((2, size))
+    rows[0, -3:], rows[1, 0] = [600.0, 300.0, 100.0], 50.0
+    groups = np.arange(size), np.zeros(size, dtype=np.int64)
+    nothing = np.zeros((codes.matrix.shape[1],) * 2)
+    by_class = [
+        [PublishedClass(float(rows[k].sum()), rows[k], groups[k], nothing, 0.0)] for k in range(2)
+    ]
+    first, second = (pairs.cells() for pairs in estimate_pairs(by_class, codes))
+    np.testing.assert_allclose(second / 50.0, first / 1000.0, atol=1e-6)
+    # If two of the cells are known to have nine rows at most, the third has the others.
+    halves = np.where(np.arange(size) < size - 2, -1, 0)
+    known = by_class[1][0]._replace(halves=halves, most_hidden=6.0)
+    _, second = (pairs.cells() for pairs in estimate_pairs([by_class[0], [known]], codes))
+    assert second[-2:].sum() == pytest.approx(6.0, rel=0.05)
+    assert second.sum() == pytest.approx(50.0)
+
+
+def test_frequent_levels_have_codes_and_private_releases_the_first(binner: Binner) -> None:
+    levels = [f"level {k:02d}" for k in range(12)]
+    X = pd.DataFrame({"town": np.repeat(levels, [30, 20, 15, 10, 8, 7, 5, 4, 3, 1, 1, 1])})
+    codes = PublicCodes.of(Binner(max_bins=20, min_level_rows=1).fit(X).bins_)
+    assert codes.matrix.shape[1] == 8  # all but the first of nine levels with 2 % of the rows
+    assert codes.is_private.tolist() == [True] * 4 + [False] * 4
+    ranks = PublicCodes.of(binner.bins_[:1])
+    assert ranks.is_private[:2].tolist() == [True, False]
+
+
+def test_a_fit_knows_how_cells_were_rounded(counts: list[BinCounts]) -> None:
+    whole = reduce(add, released(counts, MIN_CELL))
+    variance = len(counts) * rounding_base(MIN_CELL) ** 2 / 12
+    assert whole.cell_noise == pytest.approx({0: variance, 1: variance})
+    assert reduce(add, released(counts, 1)).cell_noise == {}
 
 
 def test_a_pair_of_cells_is_known_up_to_the_least(counts: list[BinCounts]) -> None:

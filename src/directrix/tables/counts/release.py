@@ -31,10 +31,12 @@ from directrix.tables.bins import Bins
 from directrix.tables.counts.bin_counts import BinCounts, require_same_bins
 from directrix.tables.counts.disclosure import (
     CODE_RANGE,
+    HIDDEN_SHARE,
     PublicCodes,
     PublishedClass,
     Queries,
     estimate_pairs,
+    hidden_halves,
     identity_groups,
     publish,
     rounding_base,
@@ -80,7 +82,18 @@ class CountsPart(Part):
             numbers |= {f"indices{k}": pairs.indices.astype(np.int64), f"data{k}": pairs.data + 0.0}
         return numbers
 
-    def of_class(self, label: Any, codes: PublicCodes) -> PublishedClass | None:
+    @property
+    def cell_noise(self) -> float:
+        """Variance of the error of a cell: that of noise, or of rounding the rows of a group."""
+        if self.control["kind"] == PRIVATE:
+            return float(self.control["scale_cells"] ** 2)
+        if self.control["kind"] == MIN_CELL:
+            return rounding_base(int(self.control["min_cell"])) ** 2 / 12.0
+        return 0.0
+
+    def of_class(
+        self, label: Any, codes: PublicCodes, bins: Sequence[Bins]
+    ) -> PublishedClass | None:
         """Return what the part says of a class as expected numbers; None if it has none."""
         index = np.flatnonzero(self.classes == label)
         if not len(index):
@@ -95,11 +108,17 @@ class CountsPart(Part):
             groups = np.arange(len(cells))
             return PublishedClass(total, cells, groups, queries.cross[0].astype(np.float64), 0.0)
         cross[upper] = self.cross[k]
-        cells, total, step = self.cells[k].astype(np.float64), float(self.rows[k]), 0.0
-        if self.control["kind"] == MIN_CELL:
-            least = int(self.control["min_cell"])
-            cells, step = _expected_cells(self, k, codes, least), least * CODE_RANGE**2
-        return PublishedClass(total, cells, self.groups[k], cross, self.cross_variance, step)
+        cells, total = self.cells[k].astype(np.float64), float(self.rows[k])
+        published = PublishedClass(total, cells, self.groups[k], cross, self.cross_variance)
+        if self.control["kind"] != MIN_CELL:
+            return published
+        least = int(self.control["min_cell"])
+        return published._replace(
+            cells=_expected_cells(self, k, codes, least),
+            step=least * CODE_RANGE**2,
+            halves=hidden_halves(self.groups[k], bins, codes, self.site),
+            most_hidden=HIDDEN_SHARE * (least - 1),
+        )
 
 
 def _expected_cells(part: CountsPart, k: int, codes: PublicCodes, least: int) -> FloatArray:
@@ -244,12 +263,11 @@ class ReleasedCounts(Release):
 
     @property
     def cell_noise(self) -> dict[Any, float]:
-        """Variance of the noise that was added to each cell of a class; empty without noise."""
-        private = [part for part in self.parts if part.control["kind"] == PRIVATE]
+        """Variance of the error of each cell of a class, by noise or rounding; empty without."""
         noise: dict[Any, float] = {}
-        for part in private:
-            for label in part.classes.tolist():
-                noise[label] = noise.get(label, 0.0) + part.control["scale_cells"] ** 2
+        for part in self.parts:
+            for label in part.classes.tolist() if part.cell_noise else ():
+                noise[label] = noise.get(label, 0.0) + part.cell_noise
         return noise
 
     @property
@@ -270,7 +288,7 @@ class ReleasedCounts(Release):
         """
         published, noisy = [], []
         for part in self.parts:
-            made = part.of_class(label, codes)
+            made = part.of_class(label, codes, self.bins)
             if made is None:
                 continue
             if part.control["kind"] == PRIVATE:
