@@ -40,7 +40,7 @@ laws: ## Run all cases of the laws, in one process
 	OPENBLAS_NUM_THREADS=1 $(PYTHON) -m pytest --all-cases tests/laws
 
 compatibility: ## Read the files that earlier versions wrote
-	$(PYTHON) -m pytest tests/export/test_golden.py tests/moments/test_golden.py tests/moments/test_histogram_file.py tests/tables/test_binner_file.py tests/tables/counts/test_golden.py
+	$(PYTHON) -m pytest tests/export/test_golden.py tests/files/test_golden.py tests/moments/test_golden.py tests/moments/test_histogram_file.py tests/tables/test_binner_file.py tests/tables/counts/test_golden.py tests/tables/counts/test_release.py
 
 engines: ## Test every place rows can live: needs the extras, Java and PostgreSQL
 	DIRECTRIX_ENGINES=all OPENBLAS_NUM_THREADS=1 $(PYTHON) -m pytest --all-cases tests/engines tests/integrations tests/laws/test_engines.py tests/classifiers/fitting/test_two_passes.py tests/classifiers/direct/test_fit_source.py

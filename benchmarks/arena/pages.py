@@ -1,4 +1,4 @@
-"""What the documentation says of the arenas and of papers, written from the tracked files.
+"""What the documentation says of the arenas, papers and one study, written from the tracked files.
 
 ``python -m benchmarks.arena.pages`` writes ``docs/evidence.md`` with its picture, the picture of
 README, and the blocks between two comments each in other pages. It measures nothing. A test
@@ -40,6 +40,7 @@ from benchmarks.papers.hasan_pal_2015 import report as hasan_pal_2015
 from benchmarks.papers.zhang_2012 import figures as zhang_2012
 from benchmarks.rivals.lines import LINEAR, TUNED
 from benchmarks.rivals.tables import EBM, LINE
+from benchmarks.studies import when_it_pays
 
 LIKELIHOOD = "scorecard, likelihood"
 CLASSES = {
@@ -326,9 +327,27 @@ def every_claim(_: Everything) -> list[str]:
     return lines + [line(*claim) for paper in papers for claim in paper.claims()]
 
 
+# ── when training for the metric pays ─────────────────────────────────────────────────────────────
+
+
+def when_training_pays(_: Everything, begin: str = "", end: str = "") -> list[str]:
+    """Return when training for the metric pays, in two sentences."""
+    return [f"{begin}{said}{end}" for said in when_it_pays.claim()]
+
+
+def gains_of_training(_: Everything, described: dict[str, str], *, cards: bool) -> list[str]:
+    """Return what training for the metric gains, case by case."""
+    return when_it_pays.cases_of_page(described, cards=cards)
+
+
 #: By page and name of the block.
 BLOCKS: dict[tuple[str, str], Callable[[Everything], list[str]]] = {
     ("README.md", "evidence"): in_one_line,
+    ("README.md", "training"): partial(
+        when_training_pays,
+        begin="**Training for the metric.** ",
+        end=" [Every case](docs/when-it-pays.md), with a picture.",
+    ),
     ("docs/direct-classifier.md", "linear models"): linear_rows,
     ("docs/direct-classifier.md", "six rows"): six_rows,
     ("docs/direct-classifier.md", "training time"): training_time,
@@ -346,6 +365,13 @@ BLOCKS: dict[tuple[str, str], Callable[[Everything], list[str]]] = {
     ("docs/theory/moment-descent.md", "claims"): partial(paper_claims, claims=ghanbari_2018.claims),
     ("docs/theory/moment-training.md", "claims"): partial(
         paper_claims, claims=ghanbari_2019.claims
+    ),
+    ("docs/when-it-pays.md", "training"): when_training_pays,
+    ("docs/when-it-pays.md", "pays"): partial(
+        gains_of_training, described=when_it_pays.PAYS, cards=False
+    ),
+    ("docs/when-it-pays.md", "does not pay"): partial(
+        gains_of_training, described=when_it_pays.DOES_NOT, cards=True
     ),
 }
 

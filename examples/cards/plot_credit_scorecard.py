@@ -64,6 +64,7 @@ options = {
     "learn_from": "counts",
     "max_crosses": 0,
     "max_columns": 5,
+    "max_lines": None,  # five columns make a short card
     "monotone": directions,
     "cv": 3,
 }

@@ -195,8 +195,9 @@ class DirectReport:
     directions : tuple of DirectionEffect
         What each direction that was asked for does to the metric, and all of them together last.
     rounding : Gap, optional
-        Of a card of whole numbers: the gap to the same card before it was rounded, both at their
-        best thresholds on held-out rows.
+        Of a full card of whole numbers: the gap to the same card before it was rounded, both at
+        their best thresholds on held-out rows. For a compact card ``size`` has it: its lines are
+        whole numbers from the start.
     caught : str
         Which of two text labels is caught; empty if the labels are no texts.
     suspects : tuple of str

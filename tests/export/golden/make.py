@@ -19,9 +19,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from directrix import Binner, DirectClassifier, ScorecardClassifier
+from directrix import Binner, DirectClassifier, OperatingPointClassifier, ScorecardClassifier
+from directrix.classifiers import IntegerPoints
 from directrix.export import save
-from directrix.metrics import AveragePrecision
+from directrix.metrics import Budget, Cost, InEverySegment, Parity
 
 HERE = Path(__file__).parent
 RNG = np.random.default_rng(20)
@@ -42,31 +43,75 @@ TABLE = pd.DataFrame(
     dtype=object,
 ).mask(RNG.random((N, 4)) < 0.1, None)
 
+LABELS = np.where(Y, "ja", "nein")
+SEGMENT = np.where(X[:, 0] + RNG.normal(size=N) > 0, "Süd", "Nord")
+DAY = np.arange(N) // 20
+#: Amounts and teams of rows, which a metric and a budget read, and which stay features.
+AMOUNTS = NUMBERS.assign(amount=np.exp(X[:, 1]).round(2) + 1.0)
+TEAMS = TABLE.assign(team=np.where(np.arange(N) % 5 < 3, "A", "B"))
+
+#: Classifier, rows, labels, and what else its fit is given.
 CASES = {
-    "v1-0.2.0-direct-limits-signs": (
-        DirectClassifier(
-            "recall@fpr=0.2",
-            cv=3,
-            positive="ja",
-            monotone={"Länge": "increasing", "年": "decreasing"},
-            limits={"fpr": 0.3, "alerts": 0.5},
-            guarantee=0.9,
-        ),
-        NUMBERS,
-        np.where(Y, "ja", "nein"),
-    ),
-    "v1-0.2.0-card-table": (
+    "v1-0.3.0-card-compact-parity": (
         ScorecardClassifier(
-            AveragePrecision(),
-            binner=Binner(max_bins=6, special_values={"Betrag": [-999]}),
-            learn_from="counts",
+            "recall@fpr=0.2",
+            binner=Binner(
+                max_bins=6,
+                cuts={"Betrag": [-1.0, 0.0, 1.5]},
+                groups={"Ort": [["Graz", "it's"]]},
+                missing_with={"Ort": "日本", "neu": False},
+            ),
             cv=3,
-            monotone={"Betrag": "increasing"},
-            max_crosses=1,
-            points="integer",
+            max_lines=12,
+            points=IntegerPoints(20),
+            positive="ja",
+            parity=Parity("fpr", "parity"),
         ),
         TABLE,
+        LABELS,
+        {"segment": SEGMENT},
+    ),
+    "v1-0.3.0-card-budgets-of-teams": (
+        ScorecardClassifier(
+            "auc",
+            binner=Binner(max_bins=4),
+            cv=3,
+            max_lines=None,
+            limits=Budget({"A": 8, "B": 5}, per="day", by="team"),
+            guarantee=0.8,
+        ),
+        TEAMS,
         Y,
+        {"day": DAY},
+    ),
+    "v1-0.3.0-direct-amounts-budget": (
+        DirectClassifier(
+            Cost(fp=1.0, fn="amount"),
+            cv=3,
+            positive="ja",
+            limits=Budget(12, per="day"),
+            guarantee=0.8,
+        ),
+        AMOUNTS,
+        LABELS,
+        {"day": DAY},
+    ),
+    "v1-0.3.0-direct-segments": (
+        DirectClassifier(
+            "auc",
+            cv=3,
+            limits=InEverySegment({"alerts": 0.7, "fpr": 0.4}, pool={"Süd": "alle"}),
+            guarantee=0.8,
+        ),
+        NUMBERS,
+        Y,
+        {"segment": SEGMENT},
+    ),
+    "v1-0.3.0-operating-point-scores": (
+        OperatingPointClassifier(metric="recall@fpr=0.2", limits={"fpr": 0.3}, guarantee=0.9),
+        NUMBERS[[NAMES[0]]],
+        Y,
+        {},
     ),
 }
 
@@ -90,10 +135,10 @@ def main():
     if existing:
         msg = f"golden files are never written again, and there is {existing[0]}"
         raise SystemExit(msg)
-    for name, (classifier, rows, labels) in CASES.items():
+    for name, (classifier, rows, labels, given_to_fit) in CASES.items():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of few rows
-            classifier.fit(rows, labels)
+            classifier.fit(rows, labels, **given_to_fit)
         save(classifier, HERE / f"{name}.model")
         content = (HERE / f"{name}.model").read_bytes()
         given = rows.tail(SCORED)

@@ -250,7 +250,7 @@ class ReleasedCounts(Release):
         """
         classes = self.classes
         nothing = BinCounts(self.bins, classes[:0], ((),), named=self.named)
-        if all(part.counts for part in self.parts):
+        if _is_exact(self):
             for part in self.parts:
                 nothing = nothing + BinCounts(
                     self.bins, part.classes, (part.counts,), named=self.named
@@ -297,11 +297,29 @@ class ReleasedCounts(Release):
                 published.append(made)
         return [*published, *([NoisyClass.of(noisy).expected(codes)] if noisy else [])]
 
+    def __add__(self, other: ReleasedCounts) -> ReleasedCounts:
+        """Join releases; beside controlled parts, bins show coarse shares of their rows only."""
+        if not isinstance(other, ReleasedCounts):
+            return NotImplemented
+        first, second = self, other
+        if _is_exact(first) != _is_exact(second):
+            first, second = map(_beside_controlled, (first, second))
+        return super(ReleasedCounts, first).__add__(second)
+
     def _require_same_kind(self, other: ReleasedCounts) -> None:
         require_same_bins(self.bins, other.bins)
 
     def _n_columns(self) -> int:
         return len(self.bins)
+
+
+def _is_exact(release: ReleasedCounts) -> bool:
+    return all(part.counts for part in release.parts)
+
+
+def _beside_controlled(release: ReleasedCounts) -> ReleasedCounts:
+    """Return a release whose bins are those that a controlled release of the same bins has."""
+    return replace(release, bins=public_bins(release.bins)) if _is_exact(release) else release
 
 
 def public_bins(bins: Sequence[Bins]) -> tuple[Bins, ...]:
