@@ -352,9 +352,12 @@ class PublishedClass(NamedTuple):
 
 
 def estimate_pairs(
-    by_class: Sequence[Sequence[PublishedClass]], codes: PublicCodes
+    by_class: Sequence[Sequence[PublishedClass]], codes: PublicCodes, *, shrunk: bool = True
 ) -> list[PairCounts]:
-    """Return expected pair counts of each class, from what sites published of it."""
+    """Return expected pair counts of each class, from what sites published of it.
+
+    Correlations are ``shrunk`` by their errors, which is best for solving, or without bias.
+    """
     shares = _cell_shares(by_class, codes)
     totals = np.array([sum(part.total for part in parts) for parts in by_class])
     correlations = [
@@ -368,7 +371,7 @@ def estimate_pairs(
     groups = []
     for total, share, each in zip(totals, shares, correlations, strict=True):
         own = _shrunk(each.values - pooled, each.variance)
-        mixed = _positive(pooled + own, codes.code_starts)
+        mixed = _positive(pooled + own, codes.code_starts) if shrunk else each.values
         groups.append(_pairs(float(total), share, each.loadings, mixed, codes))
     return groups
 

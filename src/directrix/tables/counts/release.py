@@ -240,13 +240,18 @@ class ReleasedCounts(Release):
         """A fitted ``Binner`` with the agreed bins."""
         return BinCounts(self.bins, np.empty(0, np.int64), ((),), named=self.named).binner
 
-    def estimate(self) -> BinCounts:
+    def estimate(self, *, shrunk: bool = True) -> BinCounts:
         """Return counts that a fit uses in place of those of all rows.
 
         Without control they are the sums of the counts of the sites. With control, groups of cells
         are divided by what all sites together show of their cells, and pairs of cells follow from
-        the cross sums, which are shrunk by the error that rounding or noise has left in them. Their
-        differences say nothing about rows.
+        the cross sums. Their differences say nothing about rows.
+
+        Parameters
+        ----------
+        shrunk : bool
+            Whether correlations are shrunk by the error that rounding or noise has left in them: a
+            fit needs that. Without, they have no bias, as the variance of scores needs it.
         """
         classes = self.classes
         nothing = BinCounts(self.bins, classes[:0], ((),), named=self.named)
@@ -258,7 +263,7 @@ class ReleasedCounts(Release):
             return nothing
         codes = PublicCodes.of(self.bins)
         by_class = [self._of_class(label, codes) for label in classes]
-        groups = tuple(estimate_pairs(by_class, codes))
+        groups = tuple(estimate_pairs(by_class, codes, shrunk=shrunk))
         return BinCounts(self.bins, classes, (groups,), named=self.named)
 
     @property
