@@ -247,7 +247,7 @@ def test_variances_of_sites_add_up():
 def card_of(counts, noisy, codes, noise):
     groups = tuple(estimate_pairs([[each.expected(codes)] for each in noisy], codes))
     estimate = BinCounts(counts.bins, counts.classes, (groups,), named=counts.named)
-    release = SimpleNamespace(cell_noise=noise, estimate=lambda *, shrunk: estimate)
+    release = SimpleNamespace(cell_noise=noise, estimate=lambda **_: estimate)
     return cards_of_counts(resolve("auc"), estimate, [1], release=release)[0]
 
 

@@ -5,6 +5,7 @@ merged along a tree that depends on the agreed bins alone, until every group has
 and the rows of a group are rounded down to a multiple of k. *Cross sums*: with public codes f of
 the cells of a column, whole numbers from 0 to Q, the sums :math:`\sum_i f(a_i) g(b_i)` over the
 rows of the class are rounded down to multiples of :math:`k Q^2`, the most that k rows can add.
+Those of two indicators, which are pair counts, leave k − 1 rows of each level to its other pairs.
 """
 
 from __future__ import annotations
