@@ -33,6 +33,7 @@ from directrix.exceptions import (
     DirectionWarning,
     FewDaysError,
     FewRowsWarning,
+    FittedEstimatorWarning,
     Float32PrecisionWarning,
     LabelNotFoundError,
     LabelTypeError,
@@ -46,6 +47,7 @@ from directrix.exceptions import (
     OneClassPredictedWarning,
     OtherScaleWarning,
     OutOfReachError,
+    ParityError,
     ReversedScoresWarning,
     SqlNameError,
     StateError,
@@ -112,24 +114,24 @@ ERRORS = [
         BinsOfTheseRowsError("age"),
         {"column": "age"},
         (
-            "the bins of column 'age' have nearly the counted rows, so they were made of these "
-            "rows alone and may disclose single values: count the rows with bins of several "
-            "sites, from the sum of their sketches (TableSketch), or of an earlier period"
+            "the bins of column 'age' seem to have been fitted to the rows that are counted, and "
+            "may disclose single values: count the rows in bins of several sites, from the sum of"
+            " their sketches (TableSketch), or of an earlier period"
         ),
     ),
     (
         ConflictingReleaseError("north", "2026"),
         {"site": "north", "period": "2026"},
         (
-            "there are two different releases of site 'north' for the period '2026': ask the site "
-            "which one holds, and leave the other out"
+            "there are two different releases of site 'north' for the period '2026': ask the site"
+            " which one is valid, and leave the other out"
         ),
     ),
     (
         ReleasedBeforeError("north", "2026", "releases.ledger"),
         {"site": "north", "period": "2026", "ledger": "releases.ledger"},
         (
-            "releases.ledger notes another release of site 'north' for the period '2026': the "
+            "releases.ledger records another release of site 'north' for the period '2026': the "
             "difference of two releases discloses rows. Send the first one again, or release the "
             "rows of a new period that the first did not have"
         ),
@@ -179,33 +181,34 @@ ERRORS = [
         NearestCutsWarning("age", (25.0,), (24.5,)),
         {"column": "age", "asked": (25.0,), "used": (24.5,)},
         (
-            "column 'age' is cut at [24.5], the nearest cuts to [25.0] that are known without "
-            "rows; edit a card with its rows, ScorecardClassifier().edit(X, y), to cut it anywhere"
+            "column 'age' is cut at [24.5], the nearest cuts to [25.0] that are available without"
+            " the rows; to cut it anywhere, edit the card with its rows: "
+            "ScorecardClassifier().edit(X, y)"
         ),
     ),
     (
         LockboxReadWarning(3),
         {"read_after": 3},
         (
-            "the lockbox was read before, with 3 edits: if its number led to other edits, it "
-            "promises too much now. Keep the first card, or evaluate on new rows"
+            "the lockbox was already read, after 3 edits: if that result led to other edits, this"
+            " one is too optimistic. Keep the first card, or evaluate on new rows"
         ),
     ),
     (
         CostColumnError("amount", ["a"]),
         {"column": "amount", "available": ("a",)},
         (
-            "the column 'amount' is not known here, and the table has 'a': give an array as "
-            "amount= to DirectClassifier, ScorecardClassifier or OperatingPointClassifier, or a "
-            "table with that column"
+            "'amount' was not given, and is not a column of the table (its columns: 'a'): pass an"
+            " array as amount= to DirectClassifier, ScorecardClassifier or "
+            "OperatingPointClassifier, or a table with that column"
         ),
     ),
     (
         FewDaysError(12, 19, 0.95),
         {"days": 12, "needed": 19, "share": 0.95},
         (
-            "a budget that is kept on 95 % of new days needs 19 days to set the threshold, and "
-            "there are 12: give more days, or a lower guarantee"
+            "to keep a budget on 95 % of new days, the threshold must be set on 19 days, and "
+            "there are 12: use more days, or a lower guarantee"
         ),
     ),
     (
@@ -247,6 +250,14 @@ ERRORS = [
         ),
     ),
     (
+        MissingColumnsError("age", ["sex"], "", ["age"]),
+        {"name": "age", "available": ("sex",), "refusal": "", "unused": ("age",)},
+        (
+            "no column named 'age'; the columns are ['sex']. The card gives no points to 'age': "
+            "X.reindex(columns=card.feature_names_in_) adds such columns, without values"
+        ),
+    ),
+    (
         LazyTableError("polars LazyFrame"),
         {"kind": "polars LazyFrame"},
         (
@@ -258,8 +269,8 @@ ERRORS = [
         MissingLabelsError(1200, 3),
         {"rows": 1200, "first": 3},
         (
-            "y has no label (None, NaN or NA) in 1,200 rows, the first at position 3: drop those "
-            "rows from X and y, or give them a label"
+            "y has missing labels (None, NaN or NA) in 1,200 rows, the first at position 3: drop "
+            "these rows from X and y, or label them"
         ),
     ),
     (
@@ -284,7 +295,7 @@ ERRORS = [
     (
         ColumnKindError("town", "texts", "numbers"),
         {"column": "town", "holds": "texts", "expected": "numbers"},
-        "column 'town' holds texts, and numbers are expected: convert it, or leave it out",
+        ("column 'town' holds texts, but numbers are expected: convert it, or leave it out"),
     ),
     (
         NotUtf8Error("rows/a.csv", 3, 0xF6, "ISO-8859-1"),
@@ -303,33 +314,33 @@ ERRORS = [
         CancellationError(["a", "b"]),
         {"columns": ("a", "b")},
         (
-            "after subtraction column 'a', 'b' would keep fewer than seven digits of its scatter "
-            "(almost all of it was in the part taken out); add up the parts you keep instead of "
-            "subtracting"
+            "subtraction would leave fewer than seven correct digits of the variance of columns "
+            "'a', 'b' (nearly all of it is in the part to remove): add up the parts you keep "
+            "instead"
         ),
     ),
     (
         DifferentBinsError("age"),
         {"column": "age"},
         (
-            "the counts are of two binners, which differ in column 'age': count all rows with the "
-            "same fitted binner, or make the bins the same with `rebin`"
+            "the counts come from two binners, which differ in column 'age': count all rows with "
+            "the same fitted binner, or make the bins equal with `rebin`"
         ),
     ),
     (
         NegativeCountError("age", "> 65"),
         {"column": "age", "cell": "> 65"},
         (
-            "the counts to subtract are not a part of those to subtract from: cell '> 65' of "
-            "column 'age' would be negative"
+            "cannot subtract counts that are not part of the others: cell '> 65' of column 'age' "
+            "would become negative"
         ),
     ),
     (
         NegativeCountError(),
         {"column": None, "cell": None},
         (
-            "the counts to subtract are not a part of those to subtract from: the number of rows "
-            "would be negative"
+            "cannot subtract counts that are not part of the others: the number of rows would "
+            "become negative"
         ),
     ),
     (
@@ -403,53 +414,72 @@ ERRORS = [
         LabelNotFoundError(1, [0, 1, 2]),
         {"label": 1, "available": (0, 1, 2)},
         (
-            "positive=1 is for two classes, and there are the labels 0, 1, 2: leave it out, or fit "
-            "to `y == label`"
+            "positive=1 needs two classes, but the labels are 0, 1, 2: leave it out, or fit to `y"
+            " == label`"
         ),
     ),
     (
         AlternativeError(9, 3),
         {"index": 9, "n_alternatives": 3},
-        "there is no alternative 9: ask for one from 0, the plain fit, to 2",
+        ("there is no alternative 9: choose one from 0 (the plain fit) to 2"),
+    ),
+    (
+        ParityError("fit_source", "with counts=", "leave counts= out, or use fit"),
+        {
+            "method": "fit_source",
+            "given": "with counts=",
+            "remedy": "leave counts= out, or use fit",
+        },
+        "fit_source has no parity= with counts=: leave counts= out, or use fit",
     ),
     (
         CardSizeError(10, [40, 60]),
         {"max_lines": 10, "known": (40, 60)},
         (
-            "no card has at most 10 lines: there are some of 40, 60; ask for one of these, or fit "
-            "with max_lines=10"
+            "no card has at most 10 lines; the sizes are 40, 60. Choose one of these, or fit with"
+            " max_lines=10"
         ),
     ),
     (
         MissingScoresError("the scores", 2, 7),
         {"source": "the scores", "rows": 2, "first": 7},
         (
-            "the scores: NaN or infinite in 2 rows, the first at position 7: drop those rows, or "
-            "give them a score (the lowest, say, if they are never to be flagged)"
+            "the scores: NaN or infinite in 2 rows, the first at position 7: drop these rows, or "
+            "give them a score (the lowest, if they should never be flagged)"
         ),
     ),
     (
         OtherScaleWarning(3, 41.5),
         {"rows": 3, "score": 41.5},
         (
-            "3 scores are no probabilities, such as 41.5, and those of the fit were: are they "
-            "percentages or log-odds? Give scores on the scale of the fit"
+            "3 scores are outside 0 to 1, such as 41.5, but the classifier was fitted to "
+            "probabilities: are these percentages or log-odds? Pass scores on the same scale as "
+            "in fit"
+        ),
+    ),
+    (
+        FittedEstimatorWarning("a model"),
+        {"estimator": "a model"},
+        (
+            "this str is fitted already, and copies of it are fitted to these rows now: wrap it in "
+            "sklearn.frozen.FrozenEstimator to keep it as it is, and give rows that it was not "
+            "fitted to; sklearn.base.clone makes an unfitted copy"
         ),
     ),
     (
         ReversedScoresWarning(0.08, "bad", "good"),
         {"auc": 0.08, "positive": "bad", "other": "good"},
         (
-            "higher scores mean 'good', not 'bad' (AUC 0.080): they seem to be scores of the other "
-            "class. Give positive='good' to catch that, or the scores of 'bad': the other column "
-            "of predict_proba, or minus these"
+            "higher scores mean 'good', not 'bad' (AUC 0.080): these seem to be scores of the "
+            "other class. Set positive='good' to catch it, or pass the scores of 'bad': the other"
+            " column of predict_proba, or the negative of these scores"
         ),
     ),
     (
         UnweightedEstimatorWarning("KNeighborsClassifier"),
         {"estimator": "KNeighborsClassifier"},
         (
-            "KNeighborsClassifier takes no sample_weight: it is fitted to all rows alike, and only "
+            "KNeighborsClassifier takes no sample_weight: it is fitted without weights, and only "
             "the threshold and the rates are weighted"
         ),
     ),
@@ -465,34 +495,34 @@ ERRORS = [
         NoHeldOutScoresError("MomentClassifier"),
         {"classifier": "MomentClassifier"},
         (
-            "this MomentClassifier has no held-out scores to set other thresholds by, as it was "
-            "fitted to a summary or read from a file: fit it to rows or with fit_source, or give "
-            "predict one of the operating points that were made then"
+            "this MomentClassifier cannot set other thresholds: it has no held-out scores, "
+            "because it was fitted to a summary or read from a file. Fit it to rows or with "
+            "fit_source, or pass predict an operating point that was made then"
         ),
     ),
     (
         NotBetterThanBaselineWarning("logistic regression", ["AUC", "F1"]),
         {"baseline": "logistic regression", "metrics": ("AUC", "F1")},
         (
-            "nothing beat logistic regression on held-out rows by AUC, F1: it is the simpler "
-            "choice, and other features help more than other models here. See report_ for what "
-            "was tried. warn_baseline=False turns this advice off."
+            "logistic regression is as good on held-out rows, by AUC, F1: it is the simpler "
+            "choice, and better features will help more than another model. See report_ for what "
+            "was tried; warn_baseline=False turns this warning off."
         ),
     ),
     (
         DirectionWarning(["age", "income"]),
         {"columns": ("age", "income")},
         (
-            "the rows contradict the direction of 'age', 'income', which has no effect therefore: "
-            "ask for the other direction, or leave the column out"
+            "the rows contradict the direction asked of 'age', 'income', which therefore have no "
+            "effect: ask for the other direction, or leave the column out"
         ),
     ),
     (
         Float32PrecisionWarning(0.25),
         {"change": 0.25},
         (
-            "rounding the features to float32 can change the log-odds by 0.25, and labels with "
-            "them, as features are far from zero compared with their spread: use "
+            "rounding the features to float32 can change the log-odds by 0.25, and predictions "
+            "with them, because features are far from zero relative to their spread: use "
             'dtype="float64", or centre the features before the classifier is fitted'
         ),
     ),
@@ -512,6 +542,7 @@ BASES = {
     ColumnKindError: TypeError,
     LevelNotFoundError: ValueError,
     AlternativeError: ValueError,
+    ParityError: ValueError,
     CardSizeError: ValueError,
     BinNotFoundError: ValueError,
     OwnBinsError: ValueError,
@@ -545,6 +576,7 @@ BASES = {
     MissingColumnsError: ColumnNotFoundError,
     MissingLabelsError: ValueError,
     MissingScoresError: ValueError,
+    FittedEstimatorWarning: UserWarning,
     ReversedScoresWarning: UserWarning,
     OtherScaleWarning: UserWarning,
     UnweightedEstimatorWarning: UserWarning,

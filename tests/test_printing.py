@@ -1,11 +1,16 @@
+import pydoc
 from email.message import Message
 from xml.etree import ElementTree as ET
 
 import pytest
+import sklearn
+from sklearn.base import clone
 
 from directrix import Binner, DirectClassifier, ScorecardClassifier, _printing
 from directrix._printing import html_table, printable, text_table, wrapped
 
+#: scikit-learn's own classifiers have some 640.
+HELP_LINES = 620
 ROWS = [["", "rate", "bin"], ["recall", "0.9", "one two three"], ["x", "10", ""]]
 
 
@@ -64,3 +69,27 @@ def test_the_address_of_the_documentation_is_that_of_the_installed_package(monke
     assert address() == "https://docs.example"
     del found["Project-URL"]
     assert address() == ""
+
+
+@pytest.mark.parametrize("estimator", [ScorecardClassifier, DirectClassifier])
+def test_help_says_in_a_few_lines_what_scikit_learn_says_on_a_page(estimator):
+    text = pydoc.plain(pydoc.render_doc(estimator))
+    documented = pydoc.plain(pydoc.render_doc(estimator.set_fit_request))
+    assert "Set which metadata `fit` gets" in documented
+    assert "groups, sample_weight : bool, str or None" in documented
+    assert len(documented.splitlines()) < 15
+    assert len(text.splitlines()) < HELP_LINES
+    shown = text.index("Method resolution order")  # what the first three screens say
+    assert text.index("Examples") < shown
+    assert len(text[:shown].splitlines()) < 105
+
+
+def test_brief_requests_are_those_of_scikit_learn():
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = DirectClassifier().set_fit_request(sample_weight=True, groups="patient")
+        asked = model.get_metadata_routing().fit.requests
+        assert asked["sample_weight"] is True
+        assert asked["groups"] == "patient"
+        with pytest.raises(TypeError, match="Unexpected args"):
+            model.set_fit_request(other=True)
+        assert clone(model).get_metadata_routing().fit.requests == asked

@@ -3,7 +3,7 @@ Is a model worth acting on? Net benefit
 =======================================
 
 A test that finds more of the sick also alarms more of the healthy. Whether it is worth using
-depends on the risk from which on one would act: somebody who acts at a risk of 10 % holds nine
+depends on the risk above which one would act: somebody who acts at a risk of 10 % holds nine
 false alarms for worth one true one. The net benefit of a model counts both at this rate of
 exchange, and compares it with acting on everybody and on nobody. The example draws decision curves
 of a scorecard and of one measurement alone, on simulated patients.

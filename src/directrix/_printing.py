@@ -7,6 +7,7 @@ from functools import cache
 from html import escape
 from importlib.metadata import PackageNotFoundError, metadata
 from textwrap import wrap
+from typing import Any
 
 _GAP = "  "
 
@@ -99,10 +100,18 @@ class LinkedEstimator:
     """Mixin of estimators that link to their page of the documentation in notebooks.
 
     The address is the project URL "Documentation" of the installed package; there is no link
-    without one.
+    without one. Their methods ``set_fit_request`` and so on, which scikit-learn makes with a page
+    of documentation each, have a few lines in ``help``.
     """
 
     _doc_link_module = "directrix"
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Shorten what ``help`` says about metadata requests."""
+        super().__init_subclass__(**options)
+        for name, request in list(vars(cls).items()):
+            if name.startswith("set_") and name.endswith("_request") and hasattr(request, "keys"):
+                setattr(cls, name, _brief_request(request))
 
     @property
     def _doc_link_template(self) -> str:
@@ -111,6 +120,33 @@ class LinkedEstimator:
 
     def _doc_link_url_param_generator(self) -> dict[str, str]:
         return {"estimator_name": type(self).__name__}
+
+
+_REQUEST = """Set which metadata `{method}` gets from a pipeline or a search.
+
+Only with ``sklearn.set_config(enable_metadata_routing=True)``.
+
+Parameters
+----------
+{names} : bool, str or None
+    True to request it, False not to, None to raise an error if it is given, a text to request
+    it under that name.
+"""
+
+
+def _brief_request(request: Any) -> Any:
+    """Return a descriptor of scikit-learn's that makes the same method, with a shorter docstring.
+
+    Its class must stay scikit-learn's: subclasses make such methods anew for descriptors only.
+    """
+
+    class BriefRequest(type(request)):  # type: ignore[misc]
+        def __get__(self, instance: Any, owner: Any) -> Any:
+            function = super().__get__(instance, owner)
+            function.__doc__ = _REQUEST.format(method=self.name, names=", ".join(self.keys))
+            return function
+
+    return BriefRequest(request.name, request.keys, request.validate_keys)
 
 
 @cache

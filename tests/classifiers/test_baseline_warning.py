@@ -42,6 +42,12 @@ def test_a_fit_gives_it_once_at_the_line_of_the_user():
     assert "warn_baseline=False" in str(given.message)
 
 
+def test_a_card_that_is_cut_to_a_number_of_lines_is_wanted_for_its_size():
+    card = ScorecardClassifier("auc", cv=2, max_crosses=0, max_lines=4)
+    assert not advice(lambda: card.fit(X, Y))
+    assert "logistic regression without bins" in card.report_.summary()
+
+
 def test_several_metrics_give_it_once():
     (given,) = advice(lambda: CLASSIFIERS["card"].fit_each(["auc", "error"], X, Y))
     assert set(given.message.metrics) <= {"AUC", "error rate"}

@@ -32,6 +32,7 @@ from sklearn.svm import LinearSVC
 
 from directrix import DirectClassifier, OperatingPointClassifier, ScorecardClassifier
 from directrix.exceptions import (
+    FittedEstimatorWarning,
     LabelNotFoundError,
     MissingLabelsError,
     MissingScoresError,
@@ -477,6 +478,16 @@ def test_a_frozen_estimator_is_not_fitted():
     assert frozen.estimator_ is fitted
     assert frozen.operating_point_ == given.operating_point_
     assert (frozen.predict_proba(X) == given.around(fitted).predict_proba(X)).all()
+
+
+def test_an_estimator_that_is_fitted_and_not_frozen_warns_that_it_is_fitted_again():
+    X, y = table()
+    fitted = LogisticRegression().fit(X[:400], y[:400])
+    with pytest.warns(FittedEstimatorWarning, match="LogisticRegression is fitted already") as seen:
+        model = OperatingPointClassifier(fitted, "f1").fit(X[400:], y[400:])
+    assert seen[0].filename == __file__
+    assert model.estimator_ is not fitted
+    OperatingPointClassifier(clone(fitted), "f1").fit(X[400:], y[400:])
 
 
 def test_an_estimator_of_other_classes_is_refused():

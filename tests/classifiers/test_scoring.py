@@ -9,7 +9,7 @@ from scipy.special import expit
 from directrix import BetaBernoulliClassifier, DirectClassifier, MomentClassifier
 from directrix.classifiers.scoring import Sigmoid
 
-pytestmark = pytest.mark.filterwarnings("ignore:nothing beat logistic regression")
+pytestmark = pytest.mark.filterwarnings("ignore:logistic regression is as good")
 
 RNG = np.random.default_rng(6)
 X = RNG.normal(size=(120, 3))

@@ -8,7 +8,7 @@ from directrix.exceptions import StateError
 from directrix.files.layout import is_count, is_number
 from directrix.losses import Logistic
 
-pytestmark = pytest.mark.filterwarnings("ignore:nothing beat logistic regression")
+pytestmark = pytest.mark.filterwarnings("ignore:logistic regression is as good")
 
 RNG = np.random.default_rng(4)
 X = RNG.normal(size=(80, 3))

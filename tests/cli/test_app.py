@@ -22,7 +22,9 @@ def test_version(call):
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_every_command_and_every_option_has_a_help_text(name):
     command = COMMANDS[name]
-    assert command.help.strip().partition("\n")[0].endswith(".")
+    first = command.help.strip().partition("\n")[0]
+    assert first.endswith(".")
+    assert len(first) <= 62, "the list of commands cuts it off"
     for parameter in command.params:
         if parameter.name != "help":
             assert parameter.help.endswith((".", "...")), parameter.name

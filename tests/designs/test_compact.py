@@ -217,11 +217,11 @@ def test_sizes_are_printed_and_a_frame():
 
 def test_a_size_that_is_not_known_is_refused():
     made, _ = fitted()
-    with pytest.raises(CardSizeError, match="no card has at most 3 lines: there are") as told:
+    with pytest.raises(CardSizeError, match="no card has at most 3 lines; the sizes are") as told:
         made.compact(3)
     assert told.value.max_lines == 3
     full, _ = fitted(max_lines=None)
-    with pytest.raises(CardSizeError, match="in one size only"):
+    with pytest.raises(CardSizeError, match="has one size only"):
         full.compact(20)
 
 

@@ -225,7 +225,7 @@ def test_another_label_may_be_the_positive_one():
     display = MarginDisplay.from_predictions(Y, SCORES, pos_label=0)
     assert display.positive.name == "0"
     assert display.positive.mean == pytest.approx(SCORES[Y == 0].mean())
-    with pytest.raises(ValueError, match=r"pos_label=7 is no label: y_true has \[0, 1\]"):
+    with pytest.raises(ValueError, match=r"pos_label=7 is not a label: y_true has \[0, 1\]"):
         MarginDisplay.from_predictions(Y, SCORES, pos_label=7)
 
 

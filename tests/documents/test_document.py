@@ -1,6 +1,7 @@
 """A document has what its card, its rows and its author say, and says what it cannot know."""
 
 import re
+import sys
 from hashlib import sha256
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from directrix import MomentClassifier, ScorecardClassifier
 from directrix.documents import to_document
 from directrix.documents.tripod import ITEMS, KEYS
+from directrix.exceptions import MissingLibraryError
 from directrix.export import to_sql
 
 pytest.importorskip("matplotlib").use("Agg")
@@ -50,6 +52,12 @@ def card(rows):
         guarantee=0.9,
         warn_baseline=False,
     ).fit(X[::2], y[::2])
+
+
+def test_without_matplotlib_the_error_names_the_extra_before_any_work(card, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingLibraryError, match=r"pictures of a document .*directrix\[plot\]"):
+        to_document(card)
 
 
 def headings(html):

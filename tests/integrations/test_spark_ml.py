@@ -284,7 +284,7 @@ def test_nan_stays_nan(spark, vectors):
     assert np.isnan(row["probability"].toArray()).all()
 
 
-@pytest.mark.filterwarnings("ignore:nothing beat logistic:UserWarning")
+@pytest.mark.filterwarnings("ignore:logistic regression is as good:UserWarning")
 def test_direct_classifier_is_a_stage_too(rows, vectors, tmp_path):
     stage = SparkDirectClassifier(metric="recall@fpr=0.05", weightCol="w")
     model = stage.fit(vectors)

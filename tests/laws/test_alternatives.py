@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 
 from directrix import DirectClassifier, ScorecardClassifier
-from directrix.exceptions import AlternativeError
+from directrix.exceptions import AlternativeError, ParityError
 from directrix.export import load, save
 from directrix.metrics import InEverySegment, Parity, RecallAtFPR
+from directrix.tables import BinCounts, Binner
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -251,8 +252,12 @@ def test_what_cannot_be_is_refused(parity, segment, words):
 def test_fits_without_segments_of_rows_refuse_parity():
     X, y, segment = drawn(300)
     model = DirectClassifier(METRIC, parity="fpr")
-    with pytest.raises(ValueError, match="fit_source has no parity="):
+    with pytest.raises(ValueError, match="needs the segment of each row: name its column"):
         model.fit_source(pd.DataFrame({"x": [0.0, 1.0], "y": [0, 1]}), target="y")
+    card = ScorecardClassifier(METRIC, parity="fpr")
+    counts = BinCounts.of(Binner().fit(X), X, y)
+    with pytest.raises(ParityError, match="fit_summary has no parity=: leave it out, or use fit"):
+        card.fit_summary(counts)
     with pytest.raises(ValueError, match="parity= is for two classes"):
         model.fit(X, np.arange(300) % 3, segment=segment)
     with pytest.raises(ValueError, match="needs the segment"):

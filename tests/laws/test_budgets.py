@@ -115,7 +115,7 @@ def test_mistakes_are_named(kind):
     with pytest.raises(CostColumnError, match="'day'"):
         made(kind).fit(X, y)
     too_few = made(kind).set_params(guarantee=0.99)
-    with pytest.raises(FewDaysError, match="needs 99 days"):
+    with pytest.raises(FewDaysError, match="on 99 days"):
         too_few.fit(X, y, day=day)
     with pytest.raises(ValueError, match="give guarantee="):
         made(kind).set_params(guarantee=None).fit(X, y, day=day)

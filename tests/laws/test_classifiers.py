@@ -527,7 +527,7 @@ EVERY = {
     "beta-bernoulli": BetaBernoulliClassifier(),
 }
 every_classifier = pytest.mark.parametrize("classifier", EVERY.values(), ids=EVERY)
-simple_rows = pytest.mark.filterwarnings("ignore:nothing beat logistic:UserWarning")
+simple_rows = pytest.mark.filterwarnings("ignore:logistic regression is as good:UserWarning")
 
 
 @simple_rows

@@ -343,7 +343,7 @@ def test_a_guarantee_counts_rows_that_are_independent():
 # ── the same rows whatever holds them ─────────────────────────────────────────────────────────────
 
 
-@pytest.mark.filterwarnings("ignore:nothing beat logistic")
+@pytest.mark.filterwarnings("ignore:logistic regression is as good")
 def test_above_the_rows_that_choose_their_order_does_not_matter(monkeypatch):
     monkeypatch.setattr(number_design, "MOST_ROWS", 300)
     rng = np.random.default_rng(3)
@@ -361,7 +361,7 @@ def test_above_the_rows_that_choose_their_order_does_not_matter(monkeypatch):
         np.testing.assert_allclose(fitted.intercept_, other.intercept_, rtol=1e-3)
 
 
-@pytest.mark.filterwarnings("ignore:nothing beat logistic")
+@pytest.mark.filterwarnings("ignore:logistic regression is as good")
 @pytest.mark.parametrize("classifier", [DirectClassifier(), SmoothClassifier(), MomentClassifier()])
 def test_in_memory_the_order_changes_not_a_bit(classifier):
     rng = np.random.default_rng(3)

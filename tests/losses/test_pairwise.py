@@ -16,7 +16,7 @@ def rows(n=400):
 
 @pytest.mark.parametrize("loss", [PairwiseSquare(), PairwiseSquaredHinge(), PairwiseLogistic()])
 def test_no_ramp_of_what_is_no_hinge(loss):
-    with pytest.raises(ValueError, match="take one of a hinge"):
+    with pytest.raises(ValueError, match="give a hinge"):
         Ramp(loss).value_and_grad(*rows())
 
 

@@ -68,7 +68,7 @@ def test_teams_have_thresholds_of_their_own():
 
 
 def test_too_few_days_say_how_many_are_needed():
-    with pytest.raises(FewDaysError, match="needs 19 days to set the threshold, and there are 18"):
+    with pytest.raises(FewDaysError, match="on 19 days, and there are 18"):
         order_threshold(np.arange(18.0), 0.95)
     assert order_threshold(np.arange(19.0), 0.95) == 18.0
     assert days_needed(0.9) == 9

@@ -95,6 +95,7 @@ def test_what_is_neither_text_nor_metric_is_refused(metric):
     [
         ("recall@frp=0.05", "'recall@fpr=0.05'"),
         ("Precision@Recal=0.9", "'precision@recall=0.9'"),
+        ("recall(fpr=0.05)", "'recall@fpr=0.05'"),
         ("averageprecision", "'average_precision'"),
         ("AUC ", "'auc'"),
         ("accuracy", "'error'"),

@@ -37,7 +37,7 @@ def test_it_is_a_sequence():
 def test_it_prints_as_a_table_with_what_is_chosen_and_why():
     text = str(table())
     assert "* " in text.splitlines()[2]
-    assert "all rows, strength 1.00" in text
+    assert "1.00  all rows" in text
     assert "-0.0100 (0.0100)" in text
     assert "0.020 instead of 0.200" in text
     assert "it is small" in text

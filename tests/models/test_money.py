@@ -57,7 +57,7 @@ def test_costs_are_numbers_columns_given_or_columns_of_the_table():
     assert costs.fn.tolist() == [1.0, 2.0]
     given = RowCosts.of(Cost(fp=5, fn="amount"), 2, {"amount": [3, 4]}, table)
     assert given.fn.tolist() == [3.0, 4.0]
-    with pytest.raises(CostColumnError, match="'loss' is not known here") as caught:
+    with pytest.raises(CostColumnError, match="'loss' was not given") as caught:
         RowCosts.of(Cost(fp=5, fn="loss"), 2, {}, table)
     assert caught.value.column == "loss"
     assert caught.value.available == ("amount", "x")

@@ -131,6 +131,18 @@ def test_where_a_model_is_useful():
     assert len(frame) == 100
 
 
+def test_they_print_for_readers():
+    y, p = drawn(np.random.default_rng(0), 500)
+    counts = RiskCounts.of_rows(y, p)
+    line, curve = calibration_line(counts), net_benefit(counts, [0.1, 0.25])
+    assert str(line).startswith(f"slope {line.slope.value:.2f} ({line.slope.low:.2f} to ")
+    assert str(line).endswith(line.verdict)
+    header, first, second = str(curve).splitlines()
+    assert "net benefit" in header
+    assert first.split()[:2] == ["10.0%", f"{curve.values[0]:.3f}"]
+    assert second.split()[0] == "25.0%"
+
+
 @pytest.mark.parametrize("thresholds", [[], [0.0], [0.5, 1.0]])
 def test_thresholds_are_risks(thresholds):
     with pytest.raises(ValueError, match="thresholds must be risks between 0 and 1"):

@@ -110,7 +110,7 @@ def test_what_is_not_a_part_cannot_be_taken_out(whole, part):
 
 def test_too_little_weight_left_is_refused():
     weight = np.array([1.0] * 28 + [1e-9, 1e-9])
-    with pytest.raises(CancellationError, match=r"too little weight .* add up the parts you keep"):
+    with pytest.raises(CancellationError, match=r"too little weight.* add up the parts you keep"):
         of(ROWS, weight) - of(ROWS[:28], weight[:28])
 
 
@@ -133,24 +133,24 @@ def spread_out(n_columns, lost):
 
 def test_columns_that_lost_their_digits_are_named():
     rows = spread_out(4, [1, 3])
-    with pytest.raises(CancellationError, match=r"column 1, 3 would keep fewer than") as caught:
+    with pytest.raises(CancellationError, match=r"the variance of columns 1, 3") as caught:
         of(rows) - of(rows[:2])
     assert caught.value.columns == (1, 3)
     assert isinstance(caught.value, ArithmeticError)
-    assert "add up the parts you keep instead of subtracting" in str(caught.value)
+    assert "add up the parts you keep instead" in str(caught.value)
 
 
 def test_columns_that_lost_their_digits_are_called_by_their_names():
     rows, names = spread_out(4, [1, 3]), ["a", "b", "c", "größe"]
     whole, part = (Moments.of(r, np.zeros(len(r)), feature_names=names) for r in (rows, rows[:2]))
-    with pytest.raises(CancellationError, match="column 'b', 'größe' would keep") as caught:
+    with pytest.raises(CancellationError, match="the variance of columns 'b', 'größe'") as caught:
         whole - part
     assert caught.value.columns == ("b", "größe")
 
 
 def test_many_lost_columns_are_counted():
     rows = spread_out(9, list(range(8)))
-    with pytest.raises(CancellationError, match=r"column 0, 1, 2, 3, 4 and 3 more would") as caught:
+    with pytest.raises(CancellationError, match=r"columns 0, 1, 2, 3, 4 and 3 more") as caught:
         of(rows) - of(rows[:2])
     assert caught.value.columns == tuple(range(8))
 

@@ -84,7 +84,7 @@ def test_few_days_have_the_order_statistic(model):
         for day in days
     ]
     assert move.teams[0].after == order_threshold(own, 0.95)
-    with pytest.raises(FewDaysError, match="needs 19 days"):
+    with pytest.raises(FewDaysError, match="on 19 days"):
         keep_budget(model, summaries(model, 10), Budget(ALERTS))
 
 

@@ -63,7 +63,7 @@ def test_columns_may_come_in_another_order_with_others_between():
     np.testing.assert_array_equal(binner.transform(shuffled), binner.transform(X))
     with pytest.raises(ColumnNotFoundError, match="no column named 'income'"):
         binner.transform(X.drop(columns="income"))
-    with pytest.raises(ColumnKindError, match="'income' holds texts, and numbers are expected"):
+    with pytest.raises(ColumnKindError, match="'income' holds texts, but numbers are expected"):
         binner.transform(X.assign(income="high"))
 
 

@@ -297,7 +297,10 @@ def raise_missing_columns(classifier: Any, X: Any, refusal: str = "") -> None:
     known = set(given)
     missing = [name for name in fitted.tolist() if name not in known]
     if missing:
-        raise MissingColumnsError(missing[0], given, refusal) from None
+        without_points = set(getattr(classifier, "_columns_without_points", ()))
+        needed = [name for name in missing if name not in without_points]
+        unused = () if needed else missing
+        raise MissingColumnsError((needed or missing)[0], given, refusal, unused) from None
 
 
 def only_entry(classifier: Any, noun: str) -> Any:

@@ -68,7 +68,7 @@ class DirectClassifier(MetricClassifier):
     parity : {"fpr", "alerts", "recall"} or Parity, optional
         A rate that is to agree between the segments given to `fit`, and how much may be paid for it
         (`Parity`). ``alternatives_`` shows models with smaller gaps and what they cost; one of them
-        is delivered. For two classes, in `fit` only.
+        is delivered. For two classes, in `fit` and `fit_source`.
     time_budget : float, optional
         Time budget in seconds of the clock, from the call of `fit` to its return. The search stops
         early to keep it, and ``report_`` says what was skipped; logistic regression is fitted in
@@ -175,7 +175,9 @@ class DirectClassifier(MetricClassifier):
         are built. The second counts held-out scores of the best candidates, over all rows, in
         histograms, which give the line, the threshold, the rates and the probabilities. With a
         guarantee, one more fold is set apart in both passes: nothing is built from it or chosen by
-        it, and it sets the threshold.
+        it, and it sets the threshold. With `parity`, sums by segment from the second pass give
+        alternatives, and a third counts their held-out scores, unless the gap between the segments
+        is no larger than chance makes it.
 
         Parameters
         ----------
@@ -189,8 +191,9 @@ class DirectClassifier(MetricClassifier):
             How rows are held out; by default each row independently, in as many folds as `cv`.
         segment : str, int or array, optional
             Segment of each row, such as a country: ``operating_point_.segments`` has the rates in
-            each, and limits may be kept in all (`InEverySegment`). It is counted in the same
-            passes, and no feature unless `features` names it.
+            each, limits may be kept in all (`InEverySegment`), and a rate may be made to agree
+            between them (`parity`). It is counted in the same passes, and no feature unless
+            `features` names it.
         refine : int
             Number of passes between both, each of which corrects the best two candidates of the
             sample by their gradients over all rows.

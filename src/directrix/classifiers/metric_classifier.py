@@ -20,6 +20,7 @@ from directrix.exceptions import (
     DirectionWarning,
     NotBetterThanBaselineWarning,
     OutOfReachError,
+    ParityError,
     find_stacklevel,
     is_inside_search,
 )
@@ -89,9 +90,8 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
         **columns : arrays of shape (n,)
             Costs of the rows, by the names that the metric gives them: ``amount=`` for
             ``Cost(fp=5, fn="amount")``; days and teams, by those of a `Budget`. By default they
-            are columns of the table. ``segment=`` is the segment of each row, such as a country:
-            ``operating_point_.segments`` has the rates in each, and limits may be kept in all
-            (`InEverySegment`). It is not needed to predict.
+            are columns of the table. ``segment=``: the segment of each row, such as a country, for
+            ``operating_point_.segments``, `InEverySegment` and `Parity`; not needed to predict.
         """
         progress = Progress(self, (X, y))
         rows = X, y, sample_weight, groups
@@ -144,13 +144,11 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
     def score(self, X: Any, y: Any, sample_weight: Any = None, **columns: Any) -> float:
         """Return the metric that the classifier was trained for, on these rows; more is better.
 
-        It is what `GridSearchCV` and `cross_val_score` use without ``scoring``. The error is turned
-        into the accuracy, the balanced error into the balanced accuracy; other metrics of which
-        less is better change their sign. A metric with a limit or a quota, such as recall at 1 %
-        FPR, has its best cutoff on these rows, so that models are compared at the same limit: not
-        the cutoff of `predict`, whose rates ``directrix evaluate`` shows. With more than two
-        classes: the mean over the classes, each against the others, at the predicted labels unless
-        the metric ranks rows or sets its own threshold; for the error the accuracy.
+        It is what `GridSearchCV` and `cross_val_score` use without ``scoring``. Errors are turned
+        into accuracies; other metrics of which less is better change their sign. A metric with a
+        limit or a quota has its best cutoff on these rows, so that models are compared at the same
+        limit, not at the cutoff of `predict`. With more than two classes: the mean over the
+        classes, each against the others; for the error the accuracy.
 
         Parameters
         ----------
@@ -276,16 +274,16 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
         """
         from directrix.fitting.fit_source import SourceFit, SourcePasses, source_folds
 
-        metric = resolve(self.metric)
-        self._refuse_parity("fit_source")
+        metric, parity = resolve(self.metric), Parity.of(self.parity)
         asked = [name for name in self._names_in_fit if name != SEGMENT]
         if asked:
             column = asked[0]
             msg = f"fit_source has no costs or days of single rows, {column!r}: use fit"
             raise ValueError(msg)
         every = self.limits if isinstance(self.limits, InEverySegment) else None
-        if every is not None and roles[SEGMENT] is None:
-            msg = f"{every.label} needs the segment of each row: name its column with segment="
+        if (every is not None or parity is not None) and roles[SEGMENT] is None:
+            asked_for = f"parity={self.parity!r}" if every is None else every.label
+            msg = f"{asked_for} needs the segment of each row: name its column with segment="
             raise ValueError(msg)
         if self.time_budget is not None:
             msg = "fit_source has no time_budget=: leave it out, or use fit"
@@ -303,7 +301,7 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
         passes = SourcePasses.of(source, plan=plan, **reading, **roles | {"fold": folds})
         guarantee = guarantees[0] if guarantees else None
         pool = {} if every is None else every.pool
-        return SourceFit(metric, passes, self.class_weight, guarantee, int(refine), pool)
+        return SourceFit(metric, passes, self.class_weight, guarantee, int(refine), pool, parity)
 
     def _set_source_fit(self, fit: Fitted, weight: Any, progress: Progress) -> None:
         """Store a fit in passes over a source with this column of weights."""
@@ -362,8 +360,7 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
     def _refuse_parity(self, method: str) -> None:
         """Refuse parity in a fit that has no segments of rows."""
         if self.parity is not None:
-            msg = f"{method} has no parity=: leave it out, or use fit"
-            raise ValueError(msg)
+            raise ParityError(method, "", "leave it out, or use fit or fit_source")
 
     @property
     def _positives(self) -> list[Any]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from warnings import warn
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import assert_all_finite, column_or_1d, get_tags, indexable
 from sklearn.utils._metadata_requests import _routing_enabled
@@ -26,6 +27,7 @@ from directrix.classifiers.state import (
 )
 from directrix.classifiers.threshold_classifier import ReportingClassifier
 from directrix.exceptions import (
+    FittedEstimatorWarning,
     OtherScaleWarning,
     UnweightedEstimatorWarning,
     find_stacklevel,
@@ -246,6 +248,8 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         elif isinstance(self.estimator, FrozenEstimator):
             held_out = self._frozen(X, labels, weight, groups)
         else:
+            if _is_fitted(self.estimator):
+                warn(FittedEstimatorWarning(self.estimator), stacklevel=find_stacklevel())
             routed = self._routed(sample_weight, groups, fit_params)
             apart_by = groups if periods is None else periods.day  # whole days are set apart
             held_out = self._cross_fitted(X, labels, weight, apart_by, routed)
@@ -434,7 +438,7 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
             return resolve("auc")
         limits = getattr(limits, "limits", limits)
         for rate, of_limit in _METRIC_OF_LIMIT.items():
-            if rate in limits and self.guarantee is not None:
+            if 0 < limits.get(rate, 0) < 1 and self.guarantee is not None:
                 metric: Metric = of_limit(limits[rate])
                 return metric
         return resolve("error")
@@ -598,6 +602,15 @@ def given_scores(X: Any) -> FloatArray:
         )
         raise ValueError(msg)
     return finite_scores(scores, _SCORES)
+
+
+def _is_fitted(estimator: Any) -> bool:
+    """Return whether an estimator that is to be fitted was fitted before."""
+    try:
+        check_is_fitted(estimator)
+        return bool(get_tags(estimator).requires_fit)
+    except (AttributeError, NotFittedError, TypeError):  # not all models follow scikit-learn
+        return False
 
 
 def _restored_held_out(state: ModelState) -> HeldOut | None:

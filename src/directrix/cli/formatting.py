@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from directrix._typing import AnyArray
 from directrix.classifiers import OperatingPoint, OperatingPointClassifier
 from directrix.classifiers.labels import positive_of
 from directrix.cli.reply import format_table
 from directrix.metrics.base import Metric
 from directrix.metrics.table import resolve
 from directrix.models.card import Card
+from directrix.models.card_printing import DECIMALS
 
 #: Coefficients that are listed, the largest first; the model file has all.
 _LISTED_COEFFICIENTS = 20
@@ -87,8 +89,11 @@ def model_json(model: Any) -> dict[str, Any]:
     return values
 
 
-def describe_model(model: Any) -> str:
-    """Return a model as text: its metric, its operating points and its largest coefficients."""
+def describe_model(model: Any, *, with_columns: bool = True) -> str:
+    """Return a model as text: its metric, its operating points and its largest coefficients.
+
+    With a card, the coefficients are its columns; ``with_columns=False`` leaves these out.
+    """
     metric = metric_of_model(model).label
     classes = ", ".join(map(str, model.classes_.tolist()))
     lines = [f"{type(model).__name__} for {metric}; classes {classes}"]
@@ -103,7 +108,7 @@ def describe_model(model: Any) -> str:
         lines.append(operating_point_table(point))
     if hasattr(model, "coef_"):
         lines += ["", _coefficient_table(model)]
-    elif cards:
+    elif cards and with_columns:
         lines += [f"\n{_card_table(card)}" for card in cards]
     elif hasattr(model, "support_"):
         lines += ["", f"kernel expansion over {len(model.support_):,} rows"]
@@ -111,18 +116,22 @@ def describe_model(model: Any) -> str:
 
 
 def _card_table(card: Card) -> str:
-    """Return a line for each column of a card: its bins and its points."""
-    table = [
-        [bins.name, f"{bins.n_cells}", f"{points.min() + 0.0:.3g}", f"{points.max() + 0.0:.3g}"]
-        for bins, points in zip(card.bins, card.columns, strict=True)
-    ]
-    for cross in card.crosses:
-        first, second = (card.bins[k].name for k in cross.columns)
-        lowest, highest = cross.points.min(), cross.points.max()
-        table.append(
-            [f"{first} and {second}", f"{cross.points.size}", f"{lowest:.3g}", f"{highest:.3g}"]
-        )
-    return format_table(["column", "bins", "lowest points", "highest points"], table)
+    """Return a line for each column of a card that has points: its printed lines and points."""
+    table, unused = [], 0
+    for index in card.ranked_columns:
+        rows = list(card.column_table(index, DECIMALS))
+        if any(row.points for row in rows):
+            table.append([card.bins[index].name, f"{len(rows)}", *_range(card.columns[index])])
+        else:
+            unused += 1
+    crosses = card.cross_tables(DECIMALS)
+    table += [[each.name, f"{each.points.size}", *_range(each.points)] for each in crosses]
+    text = format_table(["column", "lines", "lowest points", "highest points"], table)
+    return f"{text}\ncolumns without points: {unused}" if unused else text
+
+
+def _range(points: AnyArray) -> list[str]:
+    return [f"{end + 0.0:.3g}" for end in (points.min(), points.max())]
 
 
 def one_vs_rest_labels(model: Any, n_entries: int) -> list[Any]:

@@ -190,7 +190,7 @@ Target = Annotated[
 Features = Annotated[
     list[str] | None,
     typer.Option(
-        "--features", help=f"Feature columns, {_COLUMNS}. Default: all columns without another use."
+        "--features", help=f"Feature columns, {_COLUMNS}. Default: all columns not used otherwise."
     ),
 ]
 Drop = Annotated[
@@ -210,11 +210,11 @@ InEverySegment = Annotated[
 ]
 Positive = Annotated[
     str | None,
-    typer.Option(help="Label of the positive class, against all others. Default: the last label."),
+    typer.Option(help="Label to catch; all others are the other class. Default: the last label."),
 ]
 Format = Annotated[
     str | None,
-    typer.Option("--format", help="File format: libsvm, if the file names do not show it."),
+    typer.Option("--format", help="File format if the file names do not show it: libsvm."),
 ]
 FeatureCount = Annotated[
     int | None, typer.Option("--n-features", help="Number of features of LIBSVM files.")
@@ -225,7 +225,9 @@ Spark = Annotated[
         help="URL of a Spark master that reads the files, such as local[4], or of Spark Connect."
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print the result as JSON on stdout, and nothing else.")
+]
 Output = Annotated[str, typer.Option("--output", "-o", help="File to write.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite the output file if it exists.")]
 OptionalOutput = Annotated[

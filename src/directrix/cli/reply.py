@@ -148,7 +148,8 @@ def _(error: ImportError) -> str:
     library = (error.name or "").partition(".")[0]
     if isinstance(error, MissingLibraryError) or library not in EXTRAS:
         return str(error)
-    return f"this needs {library}: pip install 'directrix[{EXTRAS[library]}]'"
+    purpose = "files of rows are read with" if library == "pyarrow" else "this needs"
+    return f"{purpose} {library}: pip install 'directrix[{EXTRAS[library]}]'"
 
 
 # ── Replies of commands: text or JSON on stdout, warnings and errors as text on stderr ────────────

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from directrix._typing import AnyArray
+from directrix.exceptions import MissingLibraryError
 
 
 def load_credit() -> tuple[Any, AnyArray]:
@@ -22,9 +23,8 @@ def load_credit() -> tuple[Any, AnyArray]:
 
     Returns
     -------
-    X : pandas.DataFrame, polars.DataFrame or array of shape (1000, 18)
-        A pandas data frame if pandas is installed, else a polars data frame if polars is, else
-        an array of objects without column names.
+    X : pandas.DataFrame or polars.DataFrame of shape (1000, 18)
+        A pandas data frame if pandas is installed, else a polars data frame.
     y : array of shape (1000,)
         "bad" or "good".
 
@@ -52,7 +52,7 @@ def load_bank() -> tuple[Any, AnyArray]:
 
     Returns
     -------
-    X : pandas.DataFrame, polars.DataFrame or array of shape (9043, 15)
+    X : pandas.DataFrame or polars.DataFrame of shape (9043, 15)
         As `load_credit` returns it.
     y : array of shape (9043,)
         "yes" or "no".
@@ -80,7 +80,7 @@ def load_heart() -> tuple[Any, AnyArray]:
 
     Returns
     -------
-    X : pandas.DataFrame, polars.DataFrame or array of shape (270, 13)
+    X : pandas.DataFrame or polars.DataFrame of shape (270, 13)
         As `load_credit` returns it.
     y : array of shape (270,)
         "present" or "absent".
@@ -118,12 +118,13 @@ def _load(name: str, numbers: Sequence[str]) -> tuple[Any, AnyArray]:
 
 
 def _frame(columns: dict[str, Any]) -> Any:
-    """Return columns as a frame of an installed library, or as an array of objects."""
+    """Return columns as a data frame of pandas or polars."""
     try:
         from pandas import DataFrame
     except ImportError:
         try:
             from polars import DataFrame
         except ImportError:
-            return np.array(list(columns.values()), dtype=object).T
+            purpose = "the tables of directrix.datasets are data frames of pandas or polars"
+            raise MissingLibraryError(purpose, "pandas") from None
     return DataFrame(columns)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -290,14 +289,11 @@ class CardEnd:
             return self._full_draft(metric, moved, cards, coding=coding, choice=moved.choice)
 
         def columns(_: Any) -> list[tuple[tuple[int, ...], slice]]:
-            coding, crosses = codings[None].coding, codings[None].crosses
-            blocks: list[tuple[int, ...]] = [(k,) for k in range(len(coding.starts) - 1)]
-            blocks += [cross.pair for cross in crosses]
-            if self.columns is not None:
-                positions = self.columns.positions
-                blocks = [tuple(int(positions[k]) for k in block) for block in blocks]
-            ends = pairwise(coding.feature_starts.tolist())
-            return [(block, slice(*part)) for block, part in zip(blocks, ends, strict=True)]
+            blocks = codings[None].blocks
+            if self.columns is None:
+                return blocks
+            positions = self.columns.positions
+            return [(tuple(int(positions[k]) for k in block), part) for block, part in blocks]
 
         return Movable(best, draft, columns, lambda X: X.coding.signs, ridge)
 

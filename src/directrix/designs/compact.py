@@ -63,7 +63,7 @@ _MARGIN = 2e-3
 _LEAST_SLOPE, _MOST_SPREAD = 0.1, 4.0
 _LINE = np.array([1.0, 0.0])
 #: Ridge of the curvature along the path to parity: it keeps lines of few rows still.
-_RIDGE = 0.001
+COMPACT_RIDGE = 0.001
 
 
 def sizes_to_make(max_lines: int | str, full_lines: int, *, only_one: bool = False) -> list[int]:
@@ -296,7 +296,7 @@ class CompactFit:
             selection=replace(best.selection, rows=self.seen._replace(X=X)),
             lines=Lines(refit, others),
         )
-        return self.movable(best, codings, _RIDGE, compact=True)
+        return self.movable(best, codings, COMPACT_RIDGE, compact=True)
 
     def _lines(self, card: Card) -> int:
         return card.count_lines(self.kinds)

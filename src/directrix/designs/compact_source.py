@@ -17,7 +17,7 @@ from directrix.designs.compact import SizeRule, in_scores, sizes_to_make
 from directrix.designs.points import scaled_without_rows
 from directrix.fitting.finalize import few_rows_known
 from directrix.fitting.fit_rows import Fitted
-from directrix.fitting.fit_source import CandidateGroup
+from directrix.fitting.fit_source import CandidateGroup, FoldLines
 from directrix.fitting.guarantee import Guarantee
 from directrix.fitting.histogram_choice import (
     HistogramChoice,
@@ -60,13 +60,6 @@ class CardScores(NamedTuple):
         return np.column_stack([card.points(cells) for card in self.cards])
 
 
-class _SizeCandidate(NamedTuple):
-    """A size among the cards of `CardScores`."""
-
-    line: FloatArray
-    fold_lines: Sequence[FloatArray]
-
-
 @dataclass(frozen=True)
 class FixedSize:
     """Chooses a candidate, and then a size of it; see `SizeRule`."""
@@ -87,6 +80,18 @@ class FixedSize:
         return self.n_candidates + self.size if candidate == self.chosen else candidate
 
 
+class SizedFit(NamedTuple):
+    """The fit of a card, how it was chosen, and its held-out scores by segment.
+
+    ``cards`` are those of all rows (None) and of folds; None if the full card is delivered.
+    """
+
+    fit: Fitted
+    choice: HistogramChoice
+    segments: Sequence[SegmentCounts] | None
+    cards: Mapping[int | None, Card] | None = None
+
+
 @dataclass(frozen=True)
 class SourceSizes:
     """Compact cards of the candidate that was chosen in passes.
@@ -101,17 +106,17 @@ class SourceSizes:
     make: MakeSizes
 
     @few_rows_known()
-    def run(self, chosen: Chosen, full: Fitted, max_lines: int | str) -> Fitted:
+    def run(self, chosen: Chosen, full_fit: SizedFit, max_lines: int | str) -> SizedFit:
         """Return the compact card that is asked for, with others in ``sizes``.
 
-        ``full`` is the fit of the full card.
+        ``full_fit`` is that of the full card.
         """
-        fit, selection = self.fit, self.selection
+        fit, selection, full = self.fit, self.selection, full_fit.fit
         cards = self._full_cards(chosen.number)
         full_lines = full.card.count_lines(self.bins) if full.card else 0
         sizes = sizes_to_make(max_lines, full_lines)
         if not sizes:
-            return full
+            return full_fit
         of_size = self.make(cards, sizes)
         counted = fit.selection(selection.features, selection.label, np.array(selection.factors))
         counted.count([self._group(of_size)])
@@ -129,7 +134,7 @@ class SourceSizes:
             index = by_rule.index - k  # below zero it is the full card
         else:
             index = sizes.index(max_lines)
-        made = []
+        made, choices = [], []
         for number, size in enumerate(sizes):
             if by_rule is not None and number == index:
                 choice = by_rule
@@ -142,10 +147,13 @@ class SourceSizes:
                 Gap.of_folds(-float(behind[number].mean()), -behind[number]),
             )
             segments = counted.in_segments(number)
+            choices.append(choice)
             made.append(self._fitted(card, (by_fold[-1], segments), choice, full, size_of))
         if index < 0:
-            return full._replace(sizes=tuple(made))
-        return made[index]._replace(sizes=(*made[:index], *made[index + 1 :], full))
+            return full_fit._replace(fit=full._replace(sizes=tuple(made)))
+        delivered = made[index]._replace(sizes=(*made[:index], *made[index + 1 :], full))
+        segments = counted.in_segments(index, apart=False)
+        return SizedFit(delivered, choices[index], segments, of_size[sizes[index]])
 
     def _full_cards(self, index: int) -> dict[int | None, Card]:
         """Return the cards of a candidate: of all rows, and without each fold."""
@@ -164,7 +172,7 @@ class SourceSizes:
             for fold in (*range(n_folds), None)
         ]
         lines = np.column_stack([np.eye(len(of_size)), np.zeros(len(of_size))])
-        candidates = [_SizeCandidate(line, [line] * n_folds) for line in lines]
+        candidates = [FoldLines(line, [line] * n_folds) for line in lines]
         return CandidateGroup(candidates, codings)
 
     def _behind(self, metric: Metric, folds: tuple[ScoreHistogram, ...], chosen: int) -> FloatArray:

@@ -37,7 +37,7 @@ _RIDGES = (1.0, 0.1, 0.01, 0.001)
 #: Ridge of the logistic regressions that tell what signs cost.
 _PLAIN_RIDGE = 0.01
 #: Ridge of the curvature along the path to parity: it only keeps directions without rows still.
-_PARITY_RIDGE = 0.001
+PARITY_RIDGE = 0.001
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class NumberDesign:
             return Draft(best.fitted, best.report, best.curve)
 
         best = best._replace(report=report)
-        movable = Movable(best, made, _columns, frontier.signs_of, _PARITY_RIDGE, units)
+        movable = Movable(best, made, _columns, frontier.signs_of, PARITY_RIDGE, units)
         return made(best)._replace(movable=movable)
 
 

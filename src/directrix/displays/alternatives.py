@@ -109,7 +109,7 @@ class AlternativesDisplay:
             gaps[:1], values[:1], "s", markersize=6, label="plain fit", **grey
         )
         dotted = {"linestyle": ":", "linewidth": 1.1, **grey}
-        self.chance_ = self.ax_.axvline(self.chance, label="gap by chance", **dotted)
+        self.chance_ = self.ax_.axvline(self.chance, label="gap expected by chance", **dotted)
         at = gaps[self.chosen], values[self.chosen]
         self.chosen_ = style.mark(self.ax_, *at, label="delivered")
         self.ax_.set_xlim(left=0.0)

@@ -108,14 +108,16 @@ class DaysDisplay:
         line = {"color": style.BLUE, "marker": ".", "label": "estimated without labels", **how}
         ax.plot(self.days, share, **line)
         if self.realised is not None:
-            ax.plot(self.days, 100.0 * self.realised, "x", color=style.BLACK, label="labels, later")
+            ax.plot(
+                self.days, 100.0 * self.realised, "x", color=style.BLACK, label="known from labels"
+            )
         ax.axhline(100.0 * self.reference, color=style.GREY, ls="--", label="reference")
         style.finish(ax, "", "positives (%)")
 
     def _plot_alerts(self, ax: Any, how: dict[str, Any]) -> None:
         observed, low, high = self.alerts.T
         ax.fill_between(
-            self.days, low, high, color=style.SKY, alpha=0.35, label="expected if no drift"
+            self.days, low, high, color=style.SKY, alpha=0.35, label="expected without drift"
         )
         line = {"color": style.BLUE, "marker": ".", "label": "observed", **how}
         ax.plot(self.days, observed, **line)
@@ -125,7 +127,7 @@ class DaysDisplay:
         values = np.maximum(self.p_values, _LEAST)
         line = {"color": style.BLUE, "marker": ".", "label": "p-value of no drift", **how}
         ax.plot(self.days, values, **line)
-        ax.axhline(self.alarm_rate, color=style.GREY, ls="--", label="alarm below")
+        ax.axhline(self.alarm_rate, color=style.GREY, ls="--", label="alarm level")
         if self.alarms.any():
             ax.plot(
                 self.days[self.alarms],

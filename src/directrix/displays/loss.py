@@ -122,7 +122,7 @@ class LossDisplay:
         xlabel = "score" if self.side == "both" else "margin"
         # Names of both classes are too long for two columns of a narrow panel.
         columns = 1 if single and self.side == "both" else 2
-        style.finish(axes[0], xlabel if single else "", "loss of a row", columns=columns)
+        style.finish(axes[0], xlabel if single else "", "loss per row", columns=columns)
         if not single:
             style.finish(axes[1], xlabel, "derivative")
         return self

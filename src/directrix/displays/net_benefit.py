@@ -21,7 +21,7 @@ _BELOW, _ABOVE = 0.25, 1.12
 
 @dataclass(eq=False)
 class NetBenefitDisplay:
-    r"""Decision curve: the net benefit of a model by the risk from which on one acts.
+    r"""Decision curve: the net benefit of a model by the risk above which one acts.
 
     .. math:: \frac{TP}{n} - \frac{FP}{n} \cdot \frac{t}{1 - t}
 
@@ -160,7 +160,7 @@ class NetBenefitDisplay:
         low, high = _frame(curve)
         before = (0.0, 0.0) if first else self.ax_.get_ylim()
         self.ax_.set_ylim(min(low, before[0]), max(high, before[1]))
-        style.finish(self.ax_, "risk from which on one acts", "net benefit (true positives a row)")
+        style.finish(self.ax_, "threshold probability", "net benefit (true positives per row)")
         return self
 
 

@@ -37,13 +37,13 @@ _SMALL = 9
 _LONGEST = 40
 
 
-def pyplot() -> Any:
+def pyplot(drawn: str = "displays") -> Any:
     """Return ``matplotlib.pyplot``; raise ImportError that says how to install it."""
     try:
         from matplotlib import pyplot as plt
-    except ImportError as error:
-        purpose = "displays are drawn with matplotlib"
-        raise MissingLibraryError(purpose, "matplotlib") from error
+    except ImportError:
+        purpose = f"{drawn} are drawn with matplotlib"
+        raise MissingLibraryError(purpose, "matplotlib") from None
     return plt
 
 
@@ -163,7 +163,7 @@ class BinaryScores(NamedTuple):
         distinct = np.unique(labels)
         if pos_label is not None:
             if pos_label not in distinct.tolist():
-                msg = f"pos_label={pos_label!r} is no label: y_true has {distinct[:5].tolist()}"
+                msg = f"pos_label={pos_label!r} is not a label: y_true has {distinct[:5].tolist()}"
                 raise ValueError(msg)
             labels = labels == pos_label
             others = distinct[distinct != pos_label].tolist()

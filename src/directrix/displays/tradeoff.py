@@ -197,11 +197,11 @@ class TradeoffDisplay:
         if limit is not None:
             thin = {"color": self.line_.get_color(), "linewidth": 0.9, "linestyle": ":"}
             (self.broken_,) = self.ax_.plot(
-                self.x, self.values, drawstyle=steps, zorder=1, label="limit broken", **thin
+                self.x, self.values, drawstyle=steps, zorder=1, label="limit not kept", **thin
             )
         if self.quota is not None and self.against == "quota":
             thin = {"color": style.GREY, "linewidth": 0.9, "linestyle": "--"}
-            self.ax_.axvline(self.quota, label="rows that the metric takes", **thin)
+            self.ax_.axvline(self.quota, label="number of rows in the metric", **thin)
         self.point_ = style.mark(self.ax_, *self.point, clip_on=False)
         self.ax_.set_xscale("log" if self.against == "cost" else "linear")
         style.finish(self.ax_, _XLABELS[self.against], self.metric.rate_label)

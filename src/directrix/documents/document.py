@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from directrix.classifiers.evaluation import ScoredRows, measure_binary
 from directrix.classifiers.labels import ending_with, positive_of, toward_positive
+from directrix.displays import style
 from directrix.documents.page import Page
 from directrix.documents.sections import CLINICAL, COMMITTEE, DocumentData, GivenRows
 from directrix.documents.tripod import KEYS
@@ -83,6 +84,7 @@ def to_document(
     if X is None and segment is not None:
         msg = "segment= is that of each row: give X and y too"
         raise ValueError(msg)
+    style.pyplot("the pictures of a document")
     rows = None if X is None else _given_rows(classifier, X, y, sample_weight, segment)
     if directions is None:
         report = next(iter(getattr(classifier, "reports_", ())), None)

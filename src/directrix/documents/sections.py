@@ -467,7 +467,7 @@ def _net_benefit(page: Page, data: DocumentData) -> None:
     shown = np.array([0.05, 0.1, 0.2, 0.3, 0.5]) if cutoff is None else _around(cutoff)
     at = net_benefit(risks, shown)
     page.table(
-        ["risk from which on one acts", "net benefit", "95 % interval", "act on all rows"],
+        ["threshold probability", "net benefit", "95 % interval", "act on all rows"],
         [
             [_per_cent(t), f"{value:.4f}", f"{low:.4f} to {high:.4f}", f"{every:.4f}"]
             for t, value, low, high, every in zip(

@@ -101,13 +101,14 @@ class CancellationError(ArithmeticError):
 
     def __str__(self) -> str:
         if self.columns:
+            noun = f"column{'s' * (len(self.columns) != 1)}"
             lost = (
-                f"column {listed(self.columns)} would keep fewer than seven digits of its scatter "
-                "(almost all of it was in the part taken out)"
+                f"fewer than seven correct digits of the variance of {noun} {listed(self.columns)} "
+                "(nearly all of it is in the part to remove)"
             )
         else:
-            lost = "too little weight would remain to know its mean"
-        return f"after subtraction {lost}; add up the parts you keep instead of subtracting"
+            lost = "too little weight for a mean"
+        return f"subtraction would leave {lost}: add up the parts you keep instead"
 
 
 class DifferentBinsError(ValueError):
@@ -125,8 +126,8 @@ class DifferentBinsError(ValueError):
 
     def __str__(self) -> str:
         return (
-            f"the counts are of two binners, which differ in column {self.column!r}: count all "
-            "rows with the same fitted binner, or make the bins the same with `rebin`"
+            f"the counts come from two binners, which differ in column {self.column!r}: count all "
+            "rows with the same fitted binner, or make the bins equal with `rebin`"
         )
 
 
@@ -149,8 +150,8 @@ class NegativeCountError(ValueError):
         cell = "the number of rows" if self.cell is None else f"cell {self.cell!r}"
         of_column = "" if self.column is None else f" of column {self.column!r}"
         return (
-            "the counts to subtract are not a part of those to subtract from: "
-            f"{cell}{of_column} would be negative"
+            "cannot subtract counts that are not part of the others: "
+            f"{cell}{of_column} would become negative"
         )
 
 
@@ -171,8 +172,8 @@ class MissingLabelsError(ValueError):
 
     def __str__(self) -> str:
         return (
-            f"y has no label (None, NaN or NA) in {self.rows:,} row{'s' * (self.rows != 1)}, the "
-            f"first at position {self.first}: drop those rows from X and y, or give them a label"
+            f"y has missing labels (None, NaN or NA) in {self.rows:,} row{'s' * (self.rows != 1)}, "
+            f"the first at position {self.first}: drop these rows from X and y, or label them"
         )
 
 
@@ -195,8 +196,8 @@ class LabelNotFoundError(ValueError):
         labels = listed(self.available)
         if len(self.available) > 2:
             return (
-                f"positive={self.label!r} is for two classes, and there are the labels {labels}: "
-                "leave it out, or fit to `y == label`"
+                f"positive={self.label!r} needs two classes, but the labels are {labels}: leave "
+                "it out, or fit to `y == label`"
             )
         return f"positive={self.label!r} is not a label: give one of {labels}"
 
@@ -236,9 +237,9 @@ class NoHeldOutScoresError(ValueError):
 
     def __str__(self) -> str:
         return (
-            f"this {self.classifier} has no held-out scores to set other thresholds by, as it was "
-            "fitted to a summary or read from a file: fit it to rows or with fit_source, or give "
-            "predict one of the operating points that were made then"
+            f"this {self.classifier} cannot set other thresholds: it has no held-out scores, "
+            "because it was fitted to a summary or read from a file. Fit it to rows or with "
+            "fit_source, or pass predict an operating point that was made then"
         )
 
 
@@ -263,7 +264,7 @@ class MissingScoresError(ValueError):
         rows = f"{self.rows:,} row{'s' * (self.rows != 1)}"
         return (
             f"{self.source}: NaN or infinite in {rows}, the first at position {self.first}: drop "
-            "those rows, or give them a score (the lowest, say, if they are never to be flagged)"
+            "these rows, or give them a score (the lowest, if they should never be flagged)"
         )
 
 
@@ -285,13 +286,12 @@ class CardSizeError(ValueError):
     def __str__(self) -> str:
         if not self.known:
             return (
-                "this classifier knows its card in one size only: it was fitted with "
-                "max_lines=None, to a table whose card is small, or was read from a file; fit it "
-                "to rows with max_lines='auto' or a number of lines"
+                "this card has one size only: it was fitted with max_lines=None, is small anyway, "
+                "or was read from a file. Fit it to rows with max_lines='auto' or a number of lines"
             )
         return (
-            f"no card has at most {self.max_lines} lines: there are some of "
-            f"{', '.join(map(str, self.known))}; ask for one of these, or fit with "
+            f"no card has at most {self.max_lines} lines; the sizes are "
+            f"{', '.join(map(str, self.known))}. Choose one of these, or fit with "
             f"max_lines={self.max_lines}"
         )
 
@@ -318,9 +318,31 @@ class AlternativeError(ValueError):
                 "from a file; fit it with parity= and segment="
             )
         return (
-            f"there is no alternative {self.index}: ask for one from 0, the plain fit, to "
+            f"there is no alternative {self.index}: choose one from 0 (the plain fit) to "
             f"{self.n_alternatives - 1}"
         )
+
+
+class ParityError(ValueError):
+    """A way to fit that looks for no alternatives with ``parity=``.
+
+    Parameters
+    ----------
+    method : str
+        The method that was called.
+    given : str
+        What ``parity=`` does not go with there; empty if the method has none at all.
+    remedy : str
+        What to do instead.
+    """
+
+    def __init__(self, method: str, given: str, remedy: str) -> None:
+        self.method, self.given, self.remedy = method, given, remedy
+        super().__init__(method, given, remedy)
+
+    def __str__(self) -> str:
+        given = f" {self.given}" if self.given else ""
+        return f"{self.method} has no parity={given}: {self.remedy}"
 
 
 class NoHeldOutPointsError(ValueError):
@@ -328,9 +350,9 @@ class NoHeldOutPointsError(ValueError):
 
     def __str__(self) -> str:
         return (
-            "rates of bands are those of held-out rows, and this card knows none: fit it to rows "
-            "with folds, or with fit_source. A card that was fitted to a summary, read from an "
-            "older file, or has got other points or probabilities since, has no such rows"
+            "risk bands need held-out rows, and this card has none: fit it to rows with folds, or "
+            "with fit_source. Cards that were fitted to a summary, read from an older file, or "
+            "whose points or probabilities were changed after the fit have no held-out rows"
         )
 
 
@@ -363,11 +385,11 @@ class CostColumnError(ValueError):
 
     def __str__(self) -> str:
         given = f"{self.column}=" if self.column.isidentifier() else f"**{{{self.column!r}: ...}}"
-        table = f", and the table has {listed(self.available)}" if self.available else ""
+        table = f" (its columns: {listed(self.available)})" if self.available else ""
         return (
-            f"the column {self.column!r} is not known here{table}: give an array as {given} to "
-            "DirectClassifier, ScorecardClassifier or OperatingPointClassifier, or a table with "
-            "that column"
+            f"{self.column!r} was not given, and is not a column of the table{table}: pass an "
+            f"array as {given} to DirectClassifier, ScorecardClassifier or "
+            "OperatingPointClassifier, or a table with that column"
         )
 
 
@@ -390,8 +412,8 @@ class FewDaysError(ValueError):
 
     def __str__(self) -> str:
         return (
-            f"a budget that is kept on {100 * self.share:g} % of new days needs {self.needed} days "
-            f"to set the threshold, and there are {self.days}: give more days, or a lower guarantee"
+            f"to keep a budget on {100 * self.share:g} % of new days, the threshold must be set "
+            f"on {self.needed} days, and there are {self.days}: use more days, or a lower guarantee"
         )
 
 
@@ -425,7 +447,7 @@ class MissingLibraryError(ImportError):
     purpose : str
         What needs it, as a clause: "displays are drawn with matplotlib".
     library : str
-        Name of the library, one of `EXTRAS`.
+        Name of the library.
     """
 
     def __init__(self, purpose: str, library: str) -> None:
@@ -433,12 +455,13 @@ class MissingLibraryError(ImportError):
         self.purpose, self.library = purpose, library
 
     @property
-    def extra(self) -> str:
-        """Extra of this package that installs the library."""
-        return EXTRAS[self.library]
+    def extra(self) -> str | None:
+        """Extra of this package that installs the library, by `EXTRAS`; None if there is none."""
+        return EXTRAS.get(self.library)
 
     def __str__(self) -> str:
-        return f"{self.purpose}: pip install 'directrix[{self.extra}]'"
+        wanted = self.library if self.extra is None else f"'directrix[{self.extra}]'"
+        return f"{self.purpose}: pip install {wanted}"
 
 
 class FewRowsWarning(UserWarning):
@@ -469,10 +492,31 @@ class NotBetterThanBaselineWarning(UserWarning):
 
     def __str__(self) -> str:
         return (
-            f"nothing beat {self.baseline} on held-out rows by "
-            f"{', '.join(self.metrics)}: it is the simpler choice, and other features help more "
-            "than other models here. See report_ for what was tried. warn_baseline=False turns "
-            "this advice off."
+            f"{self.baseline} is as good on held-out rows, by {', '.join(self.metrics)}: it is the "
+            "simpler choice, and better features will help more than another model. See report_ "
+            "for what was tried; warn_baseline=False turns this warning off."
+        )
+
+
+class FittedEstimatorWarning(UserWarning):
+    """A model that is fitted already is about to be fitted again, instead of being kept.
+
+    Parameters
+    ----------
+    estimator : object
+        The fitted model.
+    """
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+        super().__init__(estimator)
+
+    def __str__(self) -> str:
+        name = type(self.estimator).__name__
+        return (
+            f"this {name} is fitted already, and copies of it are fitted to these rows now: wrap "
+            "it in sklearn.frozen.FrozenEstimator to keep it as it is, and give rows that it was "
+            "not fitted to; sklearn.base.clone makes an unfitted copy"
         )
 
 
@@ -493,9 +537,10 @@ class ReversedScoresWarning(UserWarning):
 
     def __str__(self) -> str:
         return (
-            f"higher scores mean {self.other!r}, not {self.positive!r} (AUC {self.auc:.3f}): they "
-            f"seem to be scores of the other class. Give positive={self.other!r} to catch that, or "
-            f"the scores of {self.positive!r}: the other column of predict_proba, or minus these"
+            f"higher scores mean {self.other!r}, not {self.positive!r} (AUC {self.auc:.3f}): these "
+            f"seem to be scores of the other class. Set positive={self.other!r} to catch it, or "
+            f"pass the scores of {self.positive!r}: the other column of predict_proba, or the "
+            "negative of these scores"
         )
 
 
@@ -516,8 +561,9 @@ class OtherScaleWarning(UserWarning):
 
     def __str__(self) -> str:
         return (
-            f"{self.rows:,} scores are no probabilities, such as {self.score:g}, and those of the "
-            "fit were: are they percentages or log-odds? Give scores on the scale of the fit"
+            f"{self.rows:,} scores are outside 0 to 1, such as {self.score:g}, but the classifier "
+            "was fitted to probabilities: are these percentages or log-odds? Pass scores on the "
+            "same scale as in fit"
         )
 
 
@@ -536,8 +582,8 @@ class UnweightedEstimatorWarning(UserWarning):
 
     def __str__(self) -> str:
         return (
-            f"{self.estimator} takes no sample_weight: it is fitted to all rows alike, and only "
-            "the threshold and the rates are weighted"
+            f"{self.estimator} takes no sample_weight: it is fitted without weights, and only the "
+            "threshold and the rates are weighted"
         )
 
 
@@ -557,8 +603,8 @@ class Float32PrecisionWarning(UserWarning):
     def __str__(self) -> str:
         return (
             f"rounding the features to float32 can change the log-odds by {self.change:.2g}, and "
-            "labels with them, as features are far from zero compared with their spread: use "
-            'dtype="float64", or centre the features before the classifier is fitted'
+            "predictions with them, because features are far from zero relative to their spread: "
+            'use dtype="float64", or centre the features before the classifier is fitted'
         )
 
 
@@ -576,9 +622,10 @@ class DirectionWarning(UserWarning):
         super().__init__(self.columns)
 
     def __str__(self) -> str:
+        have = "has" if len(self.columns) == 1 else "have"
         return (
-            f"the rows contradict the direction of {listed(self.columns)}, which has no effect "
-            "therefore: ask for the other direction, or leave the column out"
+            f"the rows contradict the direction asked of {listed(self.columns)}, which therefore "
+            f"{have} no effect: ask for the other direction, or leave the column out"
         )
 
 

@@ -139,15 +139,25 @@ class MissingColumnsError(ColumnNotFoundError, ValueError):
         Names of the columns there are.
     refusal : str
         What scikit-learn says of the table; it lists all columns that are missing or new.
+    unused : iterable
+        The columns that are missing, if none of them has points on the card.
     """
 
-    def __init__(self, name: Any, available: Iterable[Any], refusal: str) -> None:
+    def __init__(
+        self, name: Any, available: Iterable[Any], refusal: str, unused: Iterable[Any] = ()
+    ) -> None:
         super().__init__(name, available)
-        self.refusal = refusal
-        self.args = (name, self.available, refusal)
+        self.refusal, self.unused = refusal, tuple(unused)
+        self.args = (name, self.available, refusal, self.unused)
 
     def __str__(self) -> str:
-        return f"{self.refusal.rstrip()}\n{super().__str__()}"
+        text = f"{self.refusal.rstrip()}\n{super().__str__()}".lstrip()
+        if not self.unused:
+            return text
+        return (
+            f"{text}. The card gives no points to {', '.join(map(repr, self.unused))}: "
+            "X.reindex(columns=card.feature_names_in_) adds such columns, without values"
+        )
 
 
 class LazyTableError(TypeError):
@@ -234,7 +244,7 @@ class ColumnKindError(TypeError):
 
     def __str__(self) -> str:
         return (
-            f"column {self.column!r} holds {self.holds}, and {self.expected} are expected: convert "
+            f"column {self.column!r} holds {self.holds}, but {self.expected} are expected: convert "
             "it, or leave it out"
         )
 

@@ -44,8 +44,8 @@ class NearestCutsWarning(UserWarning):
     def __str__(self) -> str:
         return (
             f"column {self.column!r} is cut at {list(self.used)}, the nearest cuts to "
-            f"{list(self.asked)} that are known without rows; edit a card with its rows, "
-            "ScorecardClassifier().edit(X, y), to cut it anywhere"
+            f"{list(self.asked)} that are available without the rows; to cut it anywhere, edit "
+            "the card with its rows: ScorecardClassifier().edit(X, y)"
         )
 
 
@@ -64,6 +64,6 @@ class LockboxReadWarning(UserWarning):
 
     def __str__(self) -> str:
         return (
-            f"the lockbox was read before, with {self.read_after} edits: if its number led to "
-            "other edits, it promises too much now. Keep the first card, or evaluate on new rows"
+            f"the lockbox was already read, after {self.read_after} edits: if that result led to "
+            "other edits, this one is too optimistic. Keep the first card, or evaluate on new rows"
         )

@@ -61,9 +61,9 @@ class BinsOfTheseRowsError(NotReleasableError):
 
     def __str__(self) -> str:
         return (
-            f"the bins of column {self.column!r} have nearly the counted rows, so they were made "
-            "of these rows alone and may disclose single values: count the rows with bins of "
-            "several sites, from the sum of their sketches (TableSketch), or of an earlier period"
+            f"the bins of column {self.column!r} seem to have been fitted to the rows that are "
+            "counted, and may disclose single values: count the rows in bins of several sites, "
+            "from the sum of their sketches (TableSketch), or of an earlier period"
         )
 
 
@@ -82,7 +82,7 @@ class ConflictingReleaseError(ValueError):
     def __str__(self) -> str:
         return (
             f"there are two different releases of site {self.site!r} for the period "
-            f"{self.period!r}: ask the site which one holds, and leave the other out"
+            f"{self.period!r}: ask the site which one is valid, and leave the other out"
         )
 
 
@@ -102,7 +102,7 @@ class ReleasedBeforeError(ValueError):
 
     def __str__(self) -> str:
         return (
-            f"{self.ledger} notes another release of site {self.site!r} for the period "
+            f"{self.ledger} records another release of site {self.site!r} for the period "
             f"{self.period!r}: the difference of two releases discloses rows. Send the first one "
             "again, or release the rows of a new period that the first did not have"
         )

@@ -40,7 +40,7 @@ from directrix.models.shares import LEVEL
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
     from directrix.fitting.choice import Assessment, Trials
-    from directrix.fitting.parity import Point
+    from directrix.fitting.parity import PathSearch, Point
     from directrix.fitting.progress import Clock
     from directrix.fitting.training_rows import Standardization
     from directrix.frontier.recipes import Sweep
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from directrix.metrics.base import Curve, Metric
     from directrix.metrics.segments import Parity
     from directrix.models.card import Card
+    from directrix.models.segment_rates import SegmentGap
 
 #: How many standard errors of the paired difference a simpler candidate may be behind the best.
 STANDARD_ERRORS = 1.0
@@ -126,6 +127,7 @@ class Draft(NamedTuple):
     ``features`` turns rows, as they were given to the design, into what the line is a line of, and
     ``card_of`` the line into a card, and the line of its points. ``sizes``, ``start`` and
     ``alternatives`` are as in `Fitted`; ``movable`` is what alternatives are made from.
+    ``guaranteed_line`` returns the line for a guarantee, if the rows set apart are not in memory.
     """
 
     fitted: FittedLine
@@ -136,12 +138,17 @@ class Draft(NamedTuple):
     sizes: tuple[Draft, ...] = ()
     start: Any = None
     alternatives: tuple[Draft | OutOfReachError, ...] = ()
-    movable: Movable | None = None
+    movable: CanMove | None = None
+    guaranteed_line: Callable[[Guarantee], FittedLine] | None = None
 
-    def guaranteed(self, rows: TrainingRows, guarantee: Guarantee) -> Draft:
+    def guaranteed(self, rows: TrainingRows | None, guarantee: Guarantee) -> Draft:
         """Return the fit with a threshold and a calibration from rows set apart."""
         sizes = tuple(draft.guaranteed(rows, guarantee) for draft in self.sizes)
         alternatives = tuple(_guaranteed(each, rows, guarantee) for each in self.alternatives)
+        if self.guaranteed_line is not None:
+            fitted = self.guaranteed_line(guarantee)
+            return self._replace(fitted=fitted, sizes=sizes, alternatives=alternatives)
+        assert rows is not None  # noqa: S101 - else there is a line
         rows = rows._replace(X=self.features(rows.X))
         metric, line = self.fitted.operating_point.metric, self.fitted.line.copy()
         scores = round_scores(scores_of(rows.X, line[None])[:, 0])
@@ -165,7 +172,7 @@ class Draft(NamedTuple):
 
 
 def _guaranteed(
-    draft: Draft | OutOfReachError, rows: TrainingRows, guarantee: Guarantee
+    draft: Draft | OutOfReachError, rows: TrainingRows | None, guarantee: Guarantee
 ) -> Draft | OutOfReachError:
     """Return an alternative with its threshold, or why it has none: another one is delivered."""
     if isinstance(draft, OutOfReachError):
@@ -176,8 +183,27 @@ def _guaranteed(
         return error
 
 
+class CanMove(Protocol):
+    """What alternatives of a fit are made from: its lines, which move, and what becomes of them."""
+
+    def search(self, parity: Parity, metric: Metric) -> PathSearch:
+        """Return the search for alternatives."""
+        ...
+
+    def moved(self, metric: Metric, point: Point) -> Draft:
+        """Return the fit of a point of the search."""
+        ...
+
+    def carriers(self, parity: Parity, lines: Sequence[FloatArray]) -> list[tuple[Any, ...]]:
+        """Return columns, and what each line's score owes to them between the furthest segments.
+
+        Lines are of all rows. The largest of the first line come first.
+        """
+        ...
+
+
 class Movable(NamedTuple):
-    """What alternatives of a fit are made from: its lines, which move, and what becomes of them.
+    """What alternatives of a fit to rows in memory are made from; see `CanMove`.
 
     ``best`` is the fit, in whose selection are the rows with its features; ``draft`` makes the fit
     of other lines. ``columns`` returns, for rows of a design, the columns of each block of features
@@ -203,43 +229,24 @@ class Movable(NamedTuple):
     def moved(self, metric: Metric, point: Point) -> Draft:
         """Return the fit of a point of the search."""
         best = self.best
+        lines, scaled, fold_losses = point.model
         final = finalize(
-            metric,
-            best.selection,
-            point.lines,
-            units=self.units,
-            choice=best.choice,
-            scaled=point.scaled,
+            metric, best.selection, lines, units=self.units, choice=best.choice, scaled=scaled
         )
-        gap = best.report.gap
-        if gap is not None and best.simple_folds is not None:
-            folds = best.simple_folds - point.fold_losses
-            gap = Gap.of_folds(gap.mean - point.loss, folds)
-        by, size = -point.loss, best.report.size
-        report = replace(
-            best.report,
-            expected=final.assessment.estimate,
-            gap=gap,
-            unbinned_baseline=_shifted(best.report.unbinned_baseline, by),
-            size=None if size is None else size._replace(gap=_shifted(size.gap, by)),
-        )
+        report = moved_report(best.report, point, final.assessment)
+        if report.gap is not None and best.simple_folds is not None:
+            gap = Gap.of_folds(report.gap.mean, best.simple_folds - fold_losses)
+            report = replace(report, gap=gap)
         rows = best.selection.rows
         curve = curve_maker(rows.positive, rows.weight)(final.scores)
         return self.draft(
             best._replace(
-                fitted=final.fitted,
-                report=report,
-                curve=curve,
-                scores=final.scores,
-                lines=point.lines,
+                fitted=final.fitted, report=report, curve=curve, scores=final.scores, lines=lines
             )
         )
 
     def carriers(self, parity: Parity, lines: Sequence[FloatArray]) -> list[tuple[Any, ...]]:
-        """Return columns, and what each line's score owes to them between the furthest segments.
-
-        Lines are of all rows. The largest of the first line come first.
-        """
+        """Return columns, and what each line's score owes to them; see `CanMove`."""
         rows = self.best.selection.rows
         assert rows.segments is not None  # noqa: S101 - parity asks for them
         X = design_without(rows.X, None)
@@ -248,13 +255,31 @@ class Movable(NamedTuple):
         contrasts = contrasts_of(X, base, base, rows.segments.number, len(names))
         rates = self.best.fitted.operating_point.segments
         assert rates is not None  # noqa: S101 - likewise
-        gap = rates.gap(parity.rate)
-        between = contrasts[:, names.index(gap.highest)] - contrasts[:, names.index(gap.lowest)]
-        found = [
-            (columns, *(float(between[part] @ line[:-1][part]) for line in lines))
-            for columns, part in self.columns(X)
-        ]
-        return sorted(found, key=lambda each: -abs(each[1]))
+        between = furthest_apart(contrasts, names, rates.gap(parity.rate))
+        return carried(between, lines, self.columns(X))
+
+
+def furthest_apart(contrasts: FloatArray, names: Sequence[Any], gap: SegmentGap) -> FloatArray:
+    """Return the difference of contrasts between the two segments that are furthest apart."""
+    highest, lowest = (names.index(name) for name in (gap.highest, gap.lowest))
+    between: FloatArray = contrasts[:, highest] - contrasts[:, lowest]
+    return between
+
+
+def carried(
+    between: FloatArray,
+    lines: Sequence[FloatArray],
+    columns: Sequence[tuple[tuple[int, ...], slice]],
+) -> list[tuple[Any, ...]]:
+    """Return columns, and by what each moves the mean score of lines between two segments.
+
+    ``between`` is the difference of the mean features. The largest of the first line come first.
+    """
+    found = [
+        (column, *(float(between[part] @ line[:-1][part]) for line in lines))
+        for column, part in columns
+    ]
+    return sorted(found, key=lambda each: -abs(each[1]))
 
 
 class LearnedDesign(NamedTuple):
@@ -322,12 +347,11 @@ def with_alternatives(parity: Parity, metric: Metric, plain: Draft) -> Draft:
     movable = plain.movable
     assert movable is not None  # noqa: S101 - the design was asked for it
     search, point = movable.search(parity, metric), plain.fitted.operating_point
-    error = search.standard_error(movable.best.scores)
     chosen, why = None, search.guard
     points: list[Point] = []
     if not why:
         points = search.points()
-        chosen, why = search.choice(points, error)
+        chosen, why = search.choice(points, search.error)
         points = [point for point in points if point.gap < search.plain.value]
         points = frontier(points, chosen)
     drafts = [plain, *(movable.moved(metric, each) for each in points)]
@@ -335,16 +359,27 @@ def with_alternatives(parity: Parity, metric: Metric, plain: Draft) -> Draft:
     entries = [_entry(parity, plain)]
     pairs = zip(drafts[1:], points, strict=True)
     entries += [_entry(parity, draft, each) for draft, each in pairs]
-    scaled = [movable.best.lines.on_one_scale(search.rows), *(each.scaled for each in points)]
-    lines = [scaled[0].refit, scaled[index].refit]
+    lines = [search.line, points[index - 1].model.line if index else search.line]
     known = point.segments is not None and len(point.segments) > 1
     carriers = tuple(starmap(Carrier, movable.carriers(parity, lines))) if known else ()
-    table = Alternatives(parity, metric, tuple(entries), index, error, why, carriers)
+    table = Alternatives(parity, metric, tuple(entries), index, search.error, why, carriers)
     drafts = [
         draft._replace(report=replace(draft.report, alternatives=replace(table, chosen=k)))
         for k, draft in enumerate(drafts)
     ]
     return drafts[index]._replace(alternatives=tuple(drafts), movable=None)
+
+
+def moved_report(report: DirectReport, point: Point, assessment: Assessment) -> DirectReport:
+    """Return the report for a point of the path of a fit, by whose loss it is behind the fit."""
+    by, size = -point.loss, report.size
+    return replace(
+        report,
+        expected=assessment.estimate,
+        gap=_shifted(report.gap, by),
+        unbinned_baseline=_shifted(report.unbinned_baseline, by),
+        size=None if size is None else size._replace(gap=_shifted(size.gap, by)),
+    )
 
 
 def _shifted(gap: Gap | None, by: float) -> Any:

@@ -8,7 +8,7 @@ calibrate it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
@@ -54,9 +54,11 @@ if TYPE_CHECKING:
     from directrix.frontier.compare import Candidate
     from directrix.losses.base import Loss
     from directrix.metrics.base import Metric
+    from directrix.metrics.segments import Parity
     from directrix.moments import Moments
     from directrix.moments.score_histogram import ScoreHistogram
     from directrix.moments.segment_scores import SegmentCounts, SegmentScores
+    from directrix.moments.segment_sums import SegmentSums
     from directrix.tables.coding.card_coding import CardCoding
 
 # ── SourcePasses: passes over rows that live elsewhere, which must find the same rows ─────────────
@@ -303,8 +305,17 @@ class Corrections:
 # ── The fit to rows that live elsewhere: a few passes over them, however many rows there are ──────
 
 
+#: Added to the numbers of models that score rows set apart, for scores by segment.
+_APART = 1 << 20
 #: Standard errors of its difference to the best on the sample up to which a candidate is counted.
 _STANDARD_ERRORS = 2.0
+
+
+class FoldLines(NamedTuple):
+    """A candidate that is nothing but its lines: that of all rows, and those without each fold."""
+
+    line: FloatArray
+    fold_lines: Sequence[FloatArray]
 
 
 class CandidateGroup(NamedTuple):
@@ -355,7 +366,8 @@ class HistogramSelection:
     ``factors`` are the class weights of the negatives and of the positives. ``n_folds`` is the
     number of folds that are held out; a later one is set apart. ``trials`` are what was compared on
     a sample of the rows before. ``skipped`` are the steps of the search for which there was no
-    time. ``pool`` has new names of segments.
+    time. ``pool`` has new names of segments. With ``terms`` the first pass adds up features by
+    segment.
     """
 
     metric: Metric
@@ -367,13 +379,17 @@ class HistogramSelection:
     trials: Trials | None = None
     skipped: Sequence[str] = ()
     pool: Mapping[Any, Any] = field(default_factory=dict)
+    terms: bool = False
     #: Groups whose held-out scores are counted, and their histograms by fold.
     groups: list[CandidateGroup] = field(default_factory=list)
     histograms: list[list[ScoreHistogram]] = field(default_factory=list)
     #: For each column the weight of the negatives and of the positives in its cells.
     cells: tuple[FloatArray, ...] = ()
-    #: Scores of all candidates by segment, of rows set apart if there are such.
+    #: Scores of all candidates by segment; those of rows set apart have other numbers.
     segments: SegmentScores | None = None
+    #: Sums of the features by segment, and the pairs of columns whose cells are among these.
+    sums: SegmentSums | None = None
+    pairs: tuple[tuple[int, int], ...] = ()
 
     def count(
         self,
@@ -388,11 +404,17 @@ class HistogramSelection:
         """
         folds, first, models = range(self.passes.fold.n_folds), len(self.candidates), []
         for group in groups:
-            models += [group.models(fold, first) for fold in folds]
+            models += [
+                group.models(fold, first + _APART * (fold == self.n_folds)) for fold in folds
+            ]
             first += len(group.candidates)
-        apart = self.n_folds if self.n_folds in folds else None
-        task = Score(self.features, self.label, models, slopes, pairs, apart)
+        features, terms = self.features, self.terms and self.sums is None
+        if terms and isinstance(features, CellFeatures):
+            self.pairs = crossed_pairs(coding for group in groups for coding in group.codings)
+            features = replace(features, pairs=self.pairs)
+        task = Score(features, self.label, models, slopes, pairs, terms)
         scored = self.passes.score(task)
+        self.sums = add_present(self.sums, scored.sums)
         self.segments = add_present(self.segments, scored.segments)
         for k, group in enumerate(groups):
             self.groups.append(group)
@@ -414,21 +436,36 @@ class HistogramSelection:
         """All candidates."""
         return [each for group in self.groups for each in group.candidates]
 
+    def codings(self, index: int) -> list[Any]:
+        """Return the codings of a candidate, without each fold and of all rows."""
+        return [list(group.codings) for group in self.groups for _ in group.candidates][index]
+
     def coding(self, index: int) -> Any:
         """Return the coding of all rows of a candidate."""
-        return [group.codings[-1] for group in self.groups for _ in group.candidates][index]
+        return self.codings(index)[-1]
 
     @property
     def by_fold(self) -> list[ScoreHistogram]:
         """The histograms of all candidates, fold by fold."""
         return [side_by_side(of_fold) for of_fold in zip(*self.histograms, strict=True)]
 
-    def in_segments(self, index: int) -> list[SegmentCounts] | None:
-        """Return the scores of a candidate in each segment; None if rows have no segments."""
+    def in_segments(self, index: int, *, apart: bool | None = None) -> list[SegmentCounts] | None:
+        """Return the scores of a candidate in each segment; None if rows have no segments.
+
+        They are those of rows set ``apart``, by default if there are such, or of all others.
+        """
         if self.segments is None:
             return None
         pooled = self.segments.pooled(self.pool) if self.pool else self.segments
-        return list(pooled.of_model(index))
+        apart = self.passes.fold.n_folds > self.n_folds if apart is None else apart
+        return list(pooled.of_model(index + _APART * apart))
+
+    @property
+    def segment_sums(self) -> SegmentSums:
+        """Sums of the features of rows that are held out in turn, by segment."""
+        assert self.sums is not None  # noqa: S101 - ``terms`` asks for them
+        sums = self.sums.pooled(self.pool) if self.pool else self.sums
+        return replace(sums, sums=sums.sums[: self.n_folds])
 
     def choose(self) -> HistogramChoice:
         """Return the candidate that is best on held-out rows."""
@@ -437,6 +474,11 @@ class HistogramSelection:
         return select_from_histograms(
             self.metric, held_out, self.factors, self.trials, complexities
         )
+
+
+def crossed_pairs(codings: Iterable[Any]) -> tuple[tuple[int, int], ...]:
+    """Return the pairs of columns that cards of these codings cross."""
+    return tuple(sorted({cross.pair for coding in codings for cross in coding.crosses}))
 
 
 class SampleCandidates(NamedTuple):
@@ -503,11 +545,16 @@ class SourceDesign(Protocol):
 
 
 class Chosen(NamedTuple):
-    """The chosen candidate: its number among all, its line with a threshold, and the report."""
+    """The chosen candidate: its line with a threshold, the report, and how it was chosen."""
 
-    number: int
     fitted: FittedLine
     report: DirectReport
+    choice: HistogramChoice
+
+    @property
+    def number(self) -> int:
+        """Its number among all candidates."""
+        return self.choice.index
 
 
 @dataclass(frozen=True)
@@ -516,7 +563,8 @@ class SourceFit:
 
     With a ``guarantee``, the last fold is set apart: nothing is built from it or chosen by it.
     ``refine`` is the largest number of corrections of the best candidates of the sample by all
-    rows, each with one pass. ``pool`` has new names of segments.
+    rows, each with one pass. ``pool`` has new names of segments. ``parity`` is a rate that is to
+    agree between them.
     """
 
     metric: Metric
@@ -525,6 +573,7 @@ class SourceFit:
     guarantee: Guarantee | None = None
     refine: int = 0
     pool: Mapping[Any, Any] = field(default_factory=dict)
+    parity: Parity | None = None
 
     @property
     def apart(self) -> int | None:
@@ -549,6 +598,7 @@ class SourceFit:
         kept = [sampled.compared.candidates[k] for k in design.preselection(sampled.compared)]
         group = CandidateGroup(kept, sampled.codings, sampled.units)
         selection = self.selection(design.features, label, factors)
+        selection.terms = self.parity is not None
         selection.skipped = sampled.compared.skipped
         if sampled.trials is not None:
             n_rows = sum(totals.counts(without_fold=self.apart).values())
@@ -626,4 +676,4 @@ class SourceFit:
             skipped=selection.skipped,
             chance=best.assessment.chance,
         )
-        return Chosen(best.index, fitted, report)
+        return Chosen(fitted, report, best)

@@ -102,6 +102,8 @@ class Guarantee:
         for rate, value in limits.items():
             if not 0 < value < 1:
                 msg = f"the limit of {rate} must be a share between 0 and 1, not {value!r}"
+                if rate == "alerts" and value > 1:
+                    msg += f"; a number of alerts a day is Budget({value:g}, per='day')"
                 raise ValueError(msg)
         made = (Limit(RATES[name][0], float(limits[name]), RATES[name][1]) for name in limits)
         return cls(tuple(made), confidence)
@@ -117,7 +119,7 @@ class Guarantee:
         if confidence is not None:
             return cls.of(metric, limits, confidence)
         if limits is not None:
-            msg = "limits= are kept with a confidence: give guarantee=0.95, or leave them out"
+            msg = "limits= needs guarantee=, the confidence with which they hold, such as 0.95"
             raise ValueError(msg)
         return None
 

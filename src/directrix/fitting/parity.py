@@ -15,10 +15,15 @@ For the false-positive rate A is the covariance of the negatives. The rule of mo
 limit, with rates that agree, compares the odds of a row with one plus multiples of
 :math:`P(g | x) / P(g) - 1` among the negatives (Neyman and Pearson's lemma); the shift is the
 regression of that on the features. All points of the paths are judged on held-out rows.
+
+A path needs nothing of rows but the covariance of their features and the means by segment
+(`RateMoments`), so that it is the same for rows in memory and for sums over rows that live
+elsewhere (`parity_source`).
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -47,7 +52,7 @@ if TYPE_CHECKING:
 #: By which rows a path is made, and how wide their neighbourhood of the threshold is, in standard
 #: deviations of the score; None for all rows.
 _DIRECTIONS: dict[str, float | None] = {"all rows": None, "near the threshold": 0.5}
-_STRENGTHS = tuple(np.round(np.arange(1, 13) * 0.15, 2).tolist())
+STRENGTHS = tuple(np.round(np.arange(1, 13) * 0.15, 2).tolist())
 #: Features beyond which the curvature is no matrix that one factorises.
 _MOST_FEATURES = 3_000
 #: Points of the frontier that models are made of, the plain fit not counted.
@@ -96,19 +101,24 @@ def shift_to_parity(
 
 
 def chance_eigenvalue(
-    curvature: FloatArray, covariance: FloatArray, share: FloatArray, base: FloatArray
+    curvature: FloatArray, covariance: FloatArray, n_segments: int, spread: float = 1.0
 ) -> float:
     r"""Return the mean eigenvalue of :math:`D^\top A^{-1} D` if segments differ by chance only.
 
-    With rows given to segments at random it is :math:`\sum r_i^2 / \sum b_i` times the trace of
-    :math:`A^{-1} C`, with the covariance C of the rows in shares :math:`r`. The trace is estimated
-    from 32 random signs (Hutchinson 1990).
+    With rows given to segments at random, the sum of the eigenvalues is the trace of
+    :math:`M = A^{-1} C`, with the covariance C of the rows, times their spread (see `RateMoments`),
+    once for each segment but one. As many are above zero, but no more than there are directions of
+    the features, :math:`(\operatorname{tr} M)^2 / \operatorname{tr} M^2`: many segments of few
+    features differ in all directions by chance. Traces are estimated from 32 random signs
+    (Hutchinson 1990).
     """
     probes = np.random.default_rng(0).choice((-1.0, 1.0), (len(covariance), 32))
     factor = cho_factor(curvature, check_finite=False)
-    solved = cho_solve(factor, covariance @ probes, check_finite=False)
-    trace = float((probes * solved).sum(axis=0).mean())
-    return trace * float(share @ share) / float(base.sum())
+    once = cho_solve(factor, covariance @ probes, check_finite=False)
+    twice = cho_solve(factor, covariance @ once, check_finite=False)
+    trace, square = (float((probes * each).sum(axis=0).mean()) for each in (once, twice))
+    n_directions = max(trace**2 / max(square, np.finfo(float).tiny), 1.0)
+    return trace * spread * max(1.0, (n_segments - 1) / n_directions)
 
 
 def shifted_lines(
@@ -132,6 +142,35 @@ def shifted_lines(
     return lines
 
 
+class RateMoments(NamedTuple):
+    r"""What a path is made from: moments of the rows of which the rate is a share.
+
+    ``covariance`` is that of their features. ``contrasts`` of shape (p, s) are multiplied by the
+    roots of the segments' weights. ``spread`` is :math:`\sum r_i^2 / \sum b_i`, of the weights r
+    that contrasts are made with and the weights b of the rows. ``prior`` is the share of positives
+    among all rows.
+    """
+
+    covariance: FloatArray
+    contrasts: FloatArray
+    spread: float
+    prior: float
+
+    def path(
+        self, line: FloatArray, ridge: FloatArray | float, signs: AnyArray | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the shift to parity, and the lines of all strengths; see `shifted_lines`.
+
+        ``ridge`` is added to the diagonal of the curvature.
+        """
+        curvature = self.prior * (1.0 - self.prior) * self.covariance
+        curvature[np.diag_indices(len(curvature))] += ridge
+        n_segments = self.contrasts.shape[1]
+        noise = chance_eigenvalue(curvature, self.covariance, n_segments, self.spread)
+        shift = shift_to_parity(curvature, self.contrasts, line[:-1], noise)
+        return shift, shifted_lines(curvature, shift, line, STRENGTHS, signs)
+
+
 def contrasts_of(
     X: Any, share: FloatArray, base: FloatArray, number: IntArray, n_segments: int
 ) -> FloatArray:
@@ -149,7 +188,7 @@ def contrasts_of(
     return contrasts
 
 
-def _covariance(X: Any, share: FloatArray) -> FloatArray:
+def covariance_of(X: Any, share: FloatArray) -> FloatArray:
     """Return the covariance of features; ``share`` sums to one."""
     if isinstance(X, CodedRows):
         mean, second = X.moments(share)
@@ -163,6 +202,16 @@ def _covariance(X: Any, share: FloatArray) -> FloatArray:
     return covariance
 
 
+def require_few_features(n_features: int) -> None:
+    """Refuse features whose curvature is too large a matrix."""
+    if n_features > _MOST_FEATURES:
+        msg = (
+            f"parity= needs at most {_MOST_FEATURES:,} features, and there are "
+            f"{n_features:,}: choose some, or leave parity= out"
+        )
+        raise ValueError(msg)
+
+
 # ── Points of the paths, and what held-out rows say about them ────────────────────────────────────
 
 
@@ -170,31 +219,111 @@ class Point(NamedTuple):
     """One model of a path, and what held-out rows say about it.
 
     ``gap`` is that between the segments. ``error`` is the standard error of the difference between
-    its metric and that of the plain fit. ``fold_losses`` are those of the metric in each fold, and
-    ``loss`` is what it is behind the plain fit, smoothed along the path.
+    its metric and that of the plain fit. ``loss`` is what it is behind the plain fit, smoothed
+    along the path. ``model`` is what a fit is made of; its ``line`` is that of all rows.
     """
 
     direction: str
     strength: float
-    lines: Lines
-    scaled: ScaledLines
+    model: Any
     gap: float
     error: float
-    fold_losses: FloatArray
     loss: float
 
 
 @dataclass(frozen=True)
-class ParitySearch:
-    """The paths from a fitted line to parity, and the choice of a point.
+class PathSearch(ABC):
+    """The points of paths from a fitted line to parity, and the choice among them."""
+
+    parity: Parity
+    metric: Metric
+
+    @property
+    @abstractmethod
+    def plain(self) -> SegmentGap:
+        """The gap between the segments in the plain fit."""
+
+    @property
+    @abstractmethod
+    def error(self) -> float:
+        """The standard error of the metric of the plain fit."""
+
+    @property
+    @abstractmethod
+    def line(self) -> FloatArray:
+        """The plain fit of all rows, on the scale of those of the points."""
+
+    @abstractmethod
+    def points(self) -> list[Point]:
+        """Return the points of all paths, judged on held-out rows."""
+
+    @property
+    def guard(self) -> str:
+        """Why no alternatives are looked for; empty if they are."""
+        gap = self.plain
+        if gap.is_real:
+            return ""
+        return (
+            f"because the gap of {gap.value:.3f} between segments is no larger than chance "
+            f"alone makes it (up to {gap.at_most_by_chance:.3f})"
+        )
+
+    @property
+    def _sign(self) -> float:
+        """By what a metric is multiplied to be a loss."""
+        return -1.0 if self.metric.greater_is_better else 1.0
+
+    def choice(self, points: Sequence[Point], error: float) -> tuple[Point | None, str]:
+        """Return the point that the rule asks for, None for the plain fit, and why.
+
+        ``error`` is the standard error of the metric of the plain fit. Gaps that chance alone makes
+        are as small as any.
+        """
+        rule, least = self.parity.rule, self.plain.by_chance
+        allowed = [point for point in points if point.gap < self.plain.value]
+        if rule == "one_se":
+            allowed = [point for point in allowed if point.loss <= error]
+            why = f"the smallest gap within one standard error ({error:.4f}) of the plain fit"
+        elif rule == "parity":
+            why = "the smallest gap"
+        else:
+            least, why = float(rule), f"the best with a gap of at most {float(rule):g}"
+            if self.plain.value <= least:
+                return None, f"because its gap is no larger than {least:g}"
+        if not allowed:
+            return None, f"because no alternative has {why}"
+        smallest = min(point.gap for point in allowed)
+        if not isinstance(rule, str) and smallest > least:
+            why = f"no alternative has a gap of at most {least:g}, and this one the smallest"
+        within = [point for point in allowed if point.gap <= max(smallest, least)]
+        return min(within, key=lambda point: (point.loss, point.strength)), why
+
+
+class MovedLines(NamedTuple):
+    """The lines of a point of rows in memory, in the units of the rows and on one scale.
+
+    ``fold_losses`` are those of the metric in each fold.
+    """
+
+    lines: Lines
+    scaled: ScaledLines
+    fold_losses: FloatArray
+
+    @property
+    def line(self) -> FloatArray:
+        """The line of all rows."""
+        return self.scaled.refit
+
+
+@dataclass(frozen=True)
+class ParitySearch(PathSearch):
+    """The paths of rows in memory.
 
     ``rows`` have features, folds and segments. ``lines`` are the fitted ones and ``scores`` their
     held-out scores, less the threshold. ``signs`` returns those that the coefficients of a design
     keep, ``ridge`` is that of the fit. ``at`` sets thresholds for a metric.
     """
 
-    parity: Parity
-    metric: Metric
     at: Metric
     rows: TrainingRows
     lines: Lines
@@ -207,28 +336,26 @@ class ParitySearch:
         """The gap between the segments in the plain fit."""
         return self._rates(self.scores).gap(self.parity.rate)
 
+    @cached_property
+    def error(self) -> float:
+        """The standard error of the metric of the plain fit."""
+        return self.standard_error(self.scores)
+
+    @property
+    def line(self) -> FloatArray:
+        """The plain fit of all rows, on the scale of those of the points."""
+        return self.lines.on_one_scale(self.rows).refit
+
     @property
     def guard(self) -> str:
         """Why no alternatives are looked for; empty if they are."""
-        gap = self.plain
         if self.rows.fold is None:
             return "because there are too few rows to hold some out"
-        if not gap.is_real:
-            return (
-                f"because the gap of {gap.value:.3f} between segments is no larger than chance "
-                f"alone makes it (up to {gap.at_most_by_chance:.3f})"
-            )
-        return ""
+        return super().guard
 
     def points(self) -> list[Point]:
         """Return the points of all paths, judged on held-out rows."""
-        n_features = self.rows.X.shape[1]
-        if n_features > _MOST_FEATURES:
-            msg = (
-                f"parity= needs at most {_MOST_FEATURES:,} features, and there are "
-                f"{n_features:,}: choose some, or leave parity= out"
-            )
-            raise ValueError(msg)
+        require_few_features(self.rows.X.shape[1])
         by_fold = {fold: dict(self._paths(fold, line)) for fold, line in self._fitted}
         return [
             point
@@ -264,17 +391,15 @@ class ParitySearch:
             if width is not None:
                 near = expit((scores - threshold) / (width * (float(scores.std()) or 1.0)))
                 share = base * 4.0 * near * (1.0 - near)
-            covariance = _covariance(X, share / share.sum())
-            curvature = prior * (1.0 - prior) * covariance
-            curvature[np.diag_indices(len(curvature))] += self.ridge
             contrasts = contrasts_of(X, share, base, number, len(segments.names))
             contrasts *= np.sqrt(np.bincount(number, base, len(segments.names)))
-            noise = chance_eigenvalue(curvature, covariance, share, base)
-            shift = shift_to_parity(curvature, contrasts, line[:-1], noise)
-            lines = shifted_lines(curvature, shift, line, _STRENGTHS, signs)
+            spread = float(share @ share) / float(base.sum())
+            covariance = covariance_of(X, share / share.sum())
+            moments = RateMoments(covariance, contrasts, spread, prior)
+            shift, lines = moments.path(line, self.ridge, signs)
             if signs is None:  # scores are linear in the strength
                 ends = scores_of(every, np.stack([line, np.append(line[:-1] - shift, line[-1])]))
-                moved = np.multiply.outer(ends[:, 1] - ends[:, 0], np.asarray(_STRENGTHS))
+                moved = np.multiply.outer(ends[:, 1] - ends[:, 0], np.asarray(STRENGTHS))
                 yield direction, (lines, ends[:, :1] + moved)
             else:
                 yield direction, (lines, scores_of(every, lines))
@@ -291,8 +416,7 @@ class ParitySearch:
     ) -> list[Point]:
         """Return the points of one path."""
         rows, points, losses = self.rows, [], []
-        sign = -1.0 if self.metric.greater_is_better else 1.0
-        for k, strength in enumerate(_STRENGTHS):
+        for k, strength in enumerate(STRENGTHS):
             refit, *without = (lines[k] for lines, _ in by_fold.values())
             every = np.column_stack([scores[:, k] for _, scores in by_fold.values()])
             lines = Lines(refit, without)
@@ -301,12 +425,13 @@ class ParitySearch:
             threshold, value, _ = self.at.best(curves.whole)
             scores = scaled.held_out - threshold
             gap = self._rates(scores).gap(self.parity.rate).value
-            folds = sign * np.array([self.metric.best_value(curve) for curve in curves.folds])
-            error = self.standard_error(scores, self.scores)
-            points.append((direction, strength, lines, scaled, gap, error, folds))
-            losses.append(sign * (value - self._plain_value))
-        smooth = _smoothed(np.array(losses), np.array([point[5] for point in points]))
-        return [Point(*point, loss) for point, loss in zip(points, smooth.tolist(), strict=True)]
+            folds = np.array([self.metric.best_value(curve) for curve in curves.folds])
+            moved = MovedLines(lines, scaled, self._sign * folds)
+            points.append(
+                (direction, strength, moved, gap, self.standard_error(scores, self.scores))
+            )
+            losses.append(self._sign * (value - self._plain_value))
+        return smoothed_points(points, losses)
 
     @cached_property
     def _plain_value(self) -> float:
@@ -361,31 +486,6 @@ class ParitySearch:
         assert rows.segments is not None  # noqa: S101 - parity asks for them
         return SegmentRates.of(rows.positive, scores > 0, rows.unpriced.weight, rows.segments)
 
-    def choice(self, points: Sequence[Point], error: float) -> tuple[Point | None, str]:
-        """Return the point that the rule asks for, None for the plain fit, and why.
-
-        ``error`` is the standard error of the metric of the plain fit. Gaps that chance alone makes
-        are as small as any.
-        """
-        rule, least = self.parity.rule, self.plain.by_chance
-        allowed = [point for point in points if point.gap < self.plain.value]
-        if rule == "one_se":
-            allowed = [point for point in allowed if point.loss <= error]
-            why = f"the smallest gap within one standard error ({error:.4f}) of the plain fit"
-        elif rule == "parity":
-            why = "the smallest gap"
-        else:
-            least, why = float(rule), f"the best with a gap of at most {float(rule):g}"
-            if self.plain.value <= least:
-                return None, f"because its gap is no larger than {least:g}"
-        if not allowed:
-            return None, f"because no alternative has {why}"
-        smallest = min(point.gap for point in allowed)
-        if not isinstance(rule, str) and smallest > least:
-            why = f"no alternative has a gap of at most {least:g}, and this one the smallest"
-        within = [point for point in allowed if point.gap <= max(smallest, least)]
-        return min(within, key=lambda point: (point.loss, point.strength)), why
-
 
 def frontier(points: Sequence[Point], chosen: Point | None) -> list[Point]:
     """Return the points that no other one beats in both metric and gap, and the chosen one.
@@ -404,13 +504,21 @@ def frontier(points: Sequence[Point], chosen: Point | None) -> list[Point]:
     return best
 
 
+def smoothed_points(
+    points: Sequence[tuple[str, float, Any, float, float]], losses: Sequence[float]
+) -> list[Point]:
+    """Return the points of one path, all but their losses, with losses that are smoothed."""
+    smooth = _smoothed(np.array(losses), np.array([point[4] for point in points]))
+    return [Point(*point, loss) for point, loss in zip(points, smooth.tolist(), strict=True)]
+
+
 def _smoothed(losses: FloatArray, errors: FloatArray) -> FloatArray:
     r"""Return losses along a path as :math:`b t^2` of the strength t, with b at least zero.
 
     The plain fit is nearly a minimum, so that the loss has no linear term; one curve through all
     points is known better than each of them. They count by their standard errors.
     """
-    square = np.square(_STRENGTHS)
+    square = np.square(STRENGTHS)
     precision = 1.0 / np.square(np.maximum(errors, errors.max() * 0.01 + np.finfo(float).eps))
     factor = float(precision @ (losses * square)) / float(precision @ np.square(square))
     smooth: FloatArray = max(factor, 0.0) * square

@@ -56,7 +56,7 @@ class Ramp(Loss):
     def parts(self) -> tuple[Loss, Loss]:
         """Return the two convex losses, as functions of the scores times γ."""
         if not (hasattr(self.of, "margin") and hasattr(self.of, "kappa")):
-            msg = f"{self.of!r} is no hinge with a margin, so it has no ramp; take one of a hinge"
+            msg = f"{self.of!r} is not a hinge with a margin, so it has no ramp: give a hinge"
             raise ValueError(msg)
         return self.of, replace(self.of, margin=0.0)  # type: ignore[type-var]
 

@@ -348,7 +348,7 @@ class Metric(ABC):
 
         Raises TypeError for a ranking metric, which is not a function of the rates.
         """
-        msg = f"{self} has no threshold, so it is no function of the rates at one"
+        msg = f"{self} has no threshold, so it is not a function of the rates at one"
         raise TypeError(msg)
 
     def at_thresholds(self, curve: Curve) -> tuple[FloatArray, AnyArray]:

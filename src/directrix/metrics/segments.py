@@ -57,9 +57,10 @@ class Parity:
     """A rate that is to agree between segments, and how much may be paid for it; for ``parity=``.
 
     A classifier that is fitted with it looks for alternatives of its model in which the rate
-    differs less between the segments of the rows, given to `fit` as ``segment=``. They are compared
-    on held-out rows (``alternatives_``), and one of them is delivered. The segment is not needed to
-    predict. If the rate differs by no more than chance makes it, the plain fit is delivered.
+    differs less between the segments of the rows, given as ``segment=`` to its `fit` or
+    `fit_source`. They are compared on held-out rows (``alternatives_``), and one of them is
+    delivered. The segment is not needed to predict. If the rate differs by no more than chance
+    makes it, the plain fit is delivered.
 
     Parameters
     ----------

@@ -228,14 +228,14 @@ def _named(metric: str) -> Metric:
 def _suggestion(metric: str) -> str:
     """Return the name that is nearest to a misspelt one, as a question; empty if none is near."""
     names = [row.name for row in TABLE]
-    given, _, value = metric.partition("=")
+    given, _, value = metric.rstrip(" )").partition("=")
     points = [name.replace("_at_", "@") for name in names if "_at_" in name]
     known = dict.fromkeys([*names, *points]) | _ELSEWHERE
     nearest = get_close_matches(given.strip().lower(), known, n=1, cutoff=_ALIKE)
     if not nearest:
         return ""
     name = known[nearest[0]] or nearest[0]
-    ending = f"={value}" if value and "@" in name else ""
+    ending = f"={value.rstrip(' )')}" if value and "@" in name else ""
     return f" (did you mean {name + ending!r}?)"
 
 

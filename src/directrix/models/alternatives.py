@@ -136,9 +136,10 @@ class Alternatives(Sequence[Alternative]):
             "",
             "",
             label,
-            "expected change (standard error)",
+            "change (standard error)",
             f"gap in {rate}",
             "impact ratio",
+            "strength",
             "rows",
         )
 
@@ -146,10 +147,10 @@ class Alternatives(Sequence[Alternative]):
         texts: list[tuple[str, ...]] = []
         for k, each in enumerate(self.entries):
             change = f"{each.change.mean:+.4f} ({each.error:.4f})" if k else ""
-            rows = f"{each.direction}, strength {each.strength:.2f}" if k else "plain fit"
+            path = (f"{each.strength:.2f}", each.direction) if k else ("", "plain fit")
             numbers = (f"{each.metric:.4f}", change, f"{each.gap.value:.3f}")
             mark = "*" if k == self.chosen else ""
-            texts.append((mark, str(k), *numbers, f"{each.impact_ratio:.3f}", rows))
+            texts.append((mark, str(k), *numbers, f"{each.impact_ratio:.3f}", *path))
         return texts
 
     @property
@@ -160,7 +161,7 @@ class Alternatives(Sequence[Alternative]):
         return f"mean score of {gap.highest} less that of {gap.lowest}, by column: {each}"
 
     def __str__(self) -> str:
-        lines = text_table([self._headings, *self._texts()], left=(6,))
+        lines = text_table([self._headings, *self._texts()], left=(7,))
         carried = [self._carriers_text] if self.carriers else []
         return "\n".join([*lines, self.summary, *carried])
 

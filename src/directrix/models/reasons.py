@@ -248,7 +248,7 @@ def _reference_cell(card: Card, binner: Any, column: int, value: Any) -> int:
     # A text that is no level is rather a typing error than a wish for the bin of unseen ones.
     if cell is None or (isinstance(bins, LevelBins) and cell == 1):
         known = ", ".join(repr(row.bin) for row in rows)
-        msg = f"{value!r} is no bin or value of {bins.name!r} to refer to: its bins are {known}"
+        msg = f"{value!r} is not a bin or value of {bins.name!r} to refer to: its bins are {known}"
         raise ValueError(msg)
     return cell
 
@@ -273,7 +273,7 @@ class _Labels:
         fine = {labels[cell] for row in rows for cell in row.cells}
         if key != name and key[1] not in fine.union(row.bin for row in rows):
             shown = [row.bin for row in rows]
-            msg = f"texts has a text for {key!r}, which is no bin of {name!r}: its bins are {shown}"
+            msg = f"texts has {key!r}, which is not a bin of {name!r}: its bins are {shown}"
             raise ValueError(msg)
 
     def _text(self, column: int, cell: int, label: str) -> str:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -47,7 +48,8 @@ class RiskBand(NamedTuple):
     Parameters
     ----------
     points : str
-        The band; it includes its upper end.
+        The band: of whole points the lowest and the highest in it, otherwise its ends, of which
+        it includes the upper one.
     above, up_to : float
         Its ends; infinite for the first and the last band.
     rows, positives : float
@@ -162,9 +164,8 @@ class HeldOutPoints:
         alpha, beta = _posterior(self.effective * rows, self.effective * positives, predicted)
         ends = stats.beta.ppf([[(1.0 - level) / 2.0], [(1.0 + level) / 2.0]], alpha, beta)
         edges = (-np.inf, *map(float, cuts), np.inf)
-        labels = NumberBins("points", "number", tuple(map(float, cuts)), (0.0,) * n_bands).labels
         columns = zip(
-            labels[1:],
+            self._labels(edges),
             edges[:-1],
             edges[1:],
             rows.tolist(),
@@ -179,6 +180,18 @@ class HeldOutPoints:
             strict=True,
         )
         return RiskBands(tuple(RiskBand(*each) for each in columns), level)
+
+    def _labels(self, edges: tuple[float, ...]) -> list[str]:
+        """Return the names of the bands: if points are whole, by the lowest and highest in each."""
+        inner = edges[1:-1]
+        ends = [int(np.floor(cut)) for cut in inner]
+        is_whole = bool((self.points == np.rint(self.points)).all())
+        if not inner or not is_whole or any(low == high for low, high in pairwise(ends)):
+            return list(NumberBins("points", "number", inner, (0.0,) * len(edges[1:])).labels[1:])
+        between = (
+            f"{high}" if high == low + 1 else f"{low + 1} to {high}" for low, high in pairwise(ends)
+        )
+        return [f"<= {ends[0]}", *between, f">= {ends[-1] + 1}"]
 
 
 def _posterior(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.special import expit, logit
 
+from directrix._printing import text_table
 from directrix.models.report import UNKNOWN, Estimate
 
 if TYPE_CHECKING:
@@ -99,6 +100,11 @@ class CalibrationLine(NamedTuple):
 
     intercept: Estimate
     slope: Estimate
+
+    def __str__(self) -> str:
+        parts = {"slope": self.slope, "intercept": self.intercept}
+        texts = [f"{name} {e.value:.2f} ({e.low:.2f} to {e.high:.2f})" for name, e in parts.items()]
+        return f"{', '.join(texts)}. {self.verdict}"
 
     @property
     def verdict(self) -> str:
@@ -201,6 +207,15 @@ class NetBenefit:
         if not len(better):
             return None
         return float(self.thresholds[better[0]]), float(self.thresholds[better[-1]])
+
+    def __str__(self) -> str:
+        header = ["act at a risk of", "net benefit", "95 % interval", "if all are treated"]
+        columns = (self.thresholds, self.values, self.low, self.high, self.treat_all)
+        rows = [
+            [f"{t:.1%}", f"{value:.3f}", f"{low:.3f} to {high:.3f}", f"{everybody:.3f}"]
+            for t, value, low, high, everybody in zip(*columns, strict=True)
+        ]
+        return "\n".join(text_table([header, *rows]))
 
     def to_frame(self) -> Any:
         """Return the curve as a pandas data frame."""

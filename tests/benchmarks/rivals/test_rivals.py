@@ -15,7 +15,7 @@ class TestRivals:
         X[:, 0] += 2.0 * y
         return Rows(X, y)
 
-    @pytest.mark.filterwarnings("ignore:nothing beat logistic:UserWarning")
+    @pytest.mark.filterwarnings("ignore:logistic regression is as good:UserWarning")
     @pytest.mark.parametrize("name", list(RIVALS))
     def test_every_competitor_scores_new_rows_for_its_metrics(self, name):
         rival = RIVALS[name]

@@ -22,7 +22,7 @@ from directrix.models.report import sentence
 DATA = Path(os.environ.get("DIRECTRIX_DATA", Path(__file__).parents[3] / ".." / "shared" / "data"))
 
 # On easy rows logistic regression is as good, and it says so.
-pytestmark = pytest.mark.filterwarnings("ignore:nothing beat logistic:UserWarning")
+pytestmark = pytest.mark.filterwarnings("ignore:logistic regression is as good:UserWarning")
 
 
 def rows(n=600, d=5, seed=0, share=0.3):
@@ -117,12 +117,12 @@ class TestReport:
         assert fitted.report_.chosen in html
         assert "<table>" in html
 
-    @pytest.mark.filterwarnings("default:nothing beat logistic:UserWarning")
+    @pytest.mark.filterwarnings("default:logistic regression is as good:UserWarning")
     def test_where_nothing_beats_logistic_regression_it_says_so(self):
         rng = np.random.default_rng(1)
         X = rng.normal(size=(200, 3))
         y = rng.random(200) < 1 / (1 + np.exp(-3 * X[:, 0]))
-        with pytest.warns(UserWarning, match="nothing beat logistic regression"):
+        with pytest.warns(UserWarning, match="logistic regression is as good"):
             ours = DirectClassifier().fit(X, y)
         assert ours.report_.gap.mean <= 0
         assert "logistic" in ours.report_.chosen

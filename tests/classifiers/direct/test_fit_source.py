@@ -15,7 +15,7 @@ from directrix.frontier.compare import Comparison
 from directrix.frontier.criterion import ExactMetric
 from directrix.metrics import AUC, RecallAtFPR
 
-pytestmark = pytest.mark.filterwarnings("ignore:nothing beat logistic:UserWarning")
+pytestmark = pytest.mark.filterwarnings("ignore:logistic regression is as good:UserWarning")
 FEATURES = ["a", "b", "c"]
 
 

@@ -42,7 +42,7 @@ def test_gradients_in_blocks_are_those_of_the_objective_in_memory(without):
         np.testing.assert_allclose(sums[k] / effective.sum(), expected, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore:nothing beat logistic regression")
+@pytest.mark.filterwarnings("ignore:logistic regression is as good")
 def test_corrections_of_a_small_sample_come_near_the_fit_of_all_rows(monkeypatch):
     monkeypatch.setattr(NumberSource, "most_rows", 60)
     X, y = rows(20_000)

@@ -29,7 +29,7 @@ class Passes:
             rows = np.arange(len(self.positive)) % 2 == model.fold
             scores = self.scores[len(self.asked) - 1][:, rows]
             histograms.append(histogram_of_scores(scores, self.positive[rows]))
-        return SimpleNamespace(histograms=tuple(histograms), cells=(), segments=None)
+        return SimpleNamespace(histograms=tuple(histograms), cells=(), segments=None, sums=None)
 
 
 def selection_of(*passes):

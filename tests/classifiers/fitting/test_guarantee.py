@@ -25,7 +25,7 @@ from directrix.metrics import (
 from directrix.metrics.base import Curve
 from directrix.metrics.limit import Limit
 
-pytestmark = pytest.mark.filterwarnings("ignore:nothing beat logistic:UserWarning")
+pytestmark = pytest.mark.filterwarnings("ignore:logistic regression is as good:UserWarning")
 
 
 def threshold(metric, positive, scores, confidence, limits=None, grid=()):

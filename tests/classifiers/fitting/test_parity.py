@@ -105,8 +105,7 @@ def search(rule="one_se"):
 
 
 def point(loss, gap, strength=0.5):
-    lines = Lines(np.zeros(2))
-    return Point("all rows", strength, lines, None, gap, 0.01, np.zeros(5), loss)
+    return Point("all rows", strength, None, gap, 0.01, loss)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +163,7 @@ def test_segments_that_differ_by_chance_only_are_not_brought_together():
     w, weight = np.array([1.2, 0.9, 0.6, 0.3]), np.ones(6000)
     covariance = np.cov(X.T, bias=True)
     contrasts = contrasts_of(X, weight, weight, number, 3) * np.sqrt(np.bincount(number))
-    noise = chance_eigenvalue(covariance, covariance, weight, weight)
+    noise = chance_eigenvalue(covariance, covariance, 3)
     assert noise == pytest.approx(4.0, rel=0.05)  # the features
     strict = w - shift_to_parity(covariance, contrasts, w)
     lenient = w - shift_to_parity(covariance, contrasts, w, noise)
@@ -180,6 +179,22 @@ def test_two_segments_are_brought_together_in_full_whatever_chance_makes():
     X[:, 0] += number
     covariance, w = np.cov(X.T, bias=True), rng.normal(size=6)
     contrasts = contrasts_of(X, weight, weight, number, 2) * np.sqrt(np.bincount(number))
-    for noise in (0.0, chance_eigenvalue(covariance, covariance, weight, weight), 1e9):
+    for noise in (0.0, chance_eigenvalue(covariance, covariance, 2), 1e9):
         shift = shift_to_parity(covariance, contrasts, w, noise)
         assert abs(contrasts.T @ (w - shift)).max() < 1e-8
+
+
+def test_many_segments_of_few_features_leave_the_line_its_other_directions():
+    # Sixty segments differ by chance in all four directions, and half of them really in one.
+    rng = np.random.default_rng(2)
+    number, weight = rng.integers(0, 60, 6000), np.ones(6000)
+    X = rng.normal(size=(6000, 4))
+    X[:, 1] += number % 2
+    w, covariance = np.array([1.2, 0.9, 0.6, 0.3]), np.cov(X.T, bias=True)
+    contrasts = contrasts_of(X, weight, weight, number, 60) * np.sqrt(np.bincount(number))
+    noise = chance_eigenvalue(covariance, covariance, 60)
+    others = np.linalg.eigvalsh(contrasts.T @ np.linalg.solve(covariance, contrasts))[-4:-1]
+    assert noise == pytest.approx(others.mean(), rel=0.2)
+    moved = w - shift_to_parity(covariance, contrasts, w, noise)
+    np.testing.assert_allclose(moved[[0, 2, 3]], w[[0, 2, 3]], atol=0.2)
+    assert abs(moved[1]) < 0.2

@@ -19,7 +19,7 @@ from sklearn.model_selection import GroupKFold, StratifiedKFold
 from directrix import Binner
 from directrix.classifiers import ScorecardClassifier
 from directrix.exceptions import NotBetterThanBaselineWarning
-from directrix.exceptions.columns import ColumnNotFoundError
+from directrix.exceptions.columns import ColumnNotFoundError, MissingColumnsError
 from directrix.metrics import RecallAtFPR
 
 # Rows are few here, and on some of them a straight line is as good.
@@ -624,3 +624,19 @@ def test_columns_are_matched_by_name_when_rows_are_scored():
         assert fitted.reasons(table).columns.tolist() == fitted.reasons(frame).columns.tolist()
     with pytest.raises(ColumnNotFoundError, match=repr(frame.columns[0])):
         fitted.predict(frame.iloc[:, 1:])
+
+
+def test_a_missing_column_without_points_says_how_to_add_it():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"a": rng.normal(size=400), "b": rng.choice(["u", "v"], 400)})
+    y = table["a"] + rng.normal(size=400) > 0
+    card = ScorecardClassifier("auc", learn_from="counts", max_crosses=0, max_lines=3).fit(table, y)
+    assert not card.card_.columns[1].any()
+    with pytest.raises(MissingColumnsError, match=r"^no column named 'b'.*reindex") as caught:
+        card.predict(table[["a"]])
+    assert caught.value.unused == ("b",)
+    added = table[["a"]].reindex(columns=card.feature_names_in_)
+    assert (card.predict_points(added) == card.predict_points(table)).all()
+    with pytest.raises(MissingColumnsError) as caught:
+        card.predict(table[["b"]].rename(columns={"b": "c"}))
+    assert (caught.value.name, caught.value.unused) == ("a", ())

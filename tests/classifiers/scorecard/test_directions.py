@@ -91,7 +91,9 @@ def test_the_report_has_the_effect_of_each_direction_and_of_all():
 
 def test_a_direction_that_rows_contradict_is_said():
     X, y = table()
-    with pytest.warns(DirectionWarning, match="contradict the direction of 'income'") as caught:
+    with pytest.warns(
+        DirectionWarning, match="contradict the direction asked of 'income'"
+    ) as caught:
         fitted = card("auc", learn_from="counts", monotone={"income": "increasing"}).fit(X, y)
     assert caught[0].message.columns == ("income",)
     assert fitted.report_.directions[0].flat

@@ -1,6 +1,7 @@
 """Edits of a card: their laws, their prices, their log, and the lockbox that none of them sees."""
 
 import json
+import re
 import warnings
 
 import numpy as np
@@ -289,6 +290,18 @@ def test_prices_print_as_a_table_and_as_a_frame(edit):
 
 
 # ── The classifier, files and the lockbox ─────────────────────────────────────────────────────────
+
+
+def test_an_editor_prints_its_card_its_rows_and_its_prices():
+    X, y = table()
+    card = ScorecardClassifier("auc", positive="bad", learn_from="counts", max_crosses=0)
+    edit = card.edit(X, np.where(y, "bad", "good"))
+    assert "predicted 'bad' " in str(edit)
+    assert str(edit.card) == str(edit.fit().card_)
+    said = re.search(r"made of (\d+) rows, without the lockbox of (\d+) rows, which", str(edit))
+    assert sum(map(int, said.groups())) == 900
+    assert str(edit).endswith(str(edit.price()))
+    assert "made of 900 rows\n" in str(card.edit(X, np.where(y, "bad", "good"), lockbox=None))
 
 
 def test_the_classifier_is_like_any_other(edit, tmp_path):

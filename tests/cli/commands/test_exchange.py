@@ -53,7 +53,7 @@ def test_two_sites_and_a_coordinator(call, sites):
         assert (sites / "again.release").read_bytes() == (sites / f"{site}.release").read_bytes()
         other = call("release", *given, "--min-cell", "5", "-o", sites / "other.release")
         assert other.code == 1
-        assert "notes another release" in " ".join(other.err.split())
+        assert "records another release" in " ".join(other.err.split())
     names = [sites / f"{name}.release" for name in ("north", "south", "again")]
     made = call("merge", *names, "-o", sites / "pooled.release", "--json")
     assert made.code == 0, made.err

@@ -232,11 +232,32 @@ def test_lines_that_no_card_has(given, raw_files, call, tmp_path):
     )
 
 
-def test_lines_belong_to_cards(raw_files, call, tmp_path):
-    words = ["-t", "y", "-c", "direct", "--max-lines", "9", "-o", tmp_path / "m.dx"]
+@pytest.mark.parametrize("option", ["--max-lines", "--points"])
+def test_lines_and_points_belong_to_cards(option, raw_files, call, tmp_path):
+    words = ["-t", "y", "-c", "direct", option, "9", "-o", tmp_path / "m.dx"]
     result = call("fit", raw_files / "rows.csv", *words)
     assert result.code == 2
-    assert "only cards have lines" in result.err
+    assert f"only cards have {'points' if option == '--points' else 'lines'}" in result.err
+
+
+def test_the_scale_of_points(raw_files, call, tmp_path):
+    output = tmp_path / "m.dx"
+    words = ["-t", "y", "-c", "scorecard", "-m", "auc", "--features", "age,member", "-o", output]
+    result = call("fit", raw_files / "rows.csv", *words, "--max-lines", "5", "--points", "5")
+    assert result.code == 0, result.err
+    assert result.out.endswith(f"wrote {output}; directrix show {output} prints the card\n")
+    card = load(output)
+    assert card.card_.is_whole
+    assert card.points.largest == 5
+    # The columns of the reply are those of the card, with as many lines as it prints.
+    shown = call("show", output).out
+    assert "lowest points" not in shown
+    listed = result.out[result.out.index("lowest points") :].splitlines()[1:]
+    lines = [line.split()[1] for line in listed[: listed.index("")] if "without" not in line]
+    assert sum(map(int, lines)) == card.card_.n_lines
+    refused = call("fit", raw_files / "rows.csv", *words, "--force", "--points", "few")
+    assert refused.code == 2
+    assert "'few' is not 'integer', 'pdo'" in " ".join(refused.err.replace("│", " ").split())
 
 
 def test_what_scorecards_cannot_do(raw_files, card_file, call, tmp_path):

@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 
@@ -8,8 +10,8 @@ import pandas as pd
 import pyarrow as pa
 from pyarrow import csv, parquet
 
-from directrix import MomentClassifier
-from directrix.export import load, save
+from directrix import MomentClassifier, ScorecardClassifier
+from directrix.export import load, save, to_sql
 
 
 @pytest.mark.parametrize("name", ["out.parquet", "out.csv"])
@@ -96,3 +98,30 @@ def test_the_probability_is_that_of_the_positive_class(call, tmp_path):
     result = call("predict", tmp_path / "m.dx", tmp_path / "rows.parquet", *keep)
     assert result.code == 2
     assert "'score' is also written by predict" in result.err
+
+
+def test_a_card_writes_its_points_as_sql_does(call, tmp_path):
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"a": rng.normal(size=300), "b": rng.choice(["u", "v"], 300)})
+    y = np.where(rows["a"] + rng.normal(size=300) > 0, "bad", "good")
+    card = ScorecardClassifier(
+        "auc", positive="bad", points="integer", learn_from="counts", max_crosses=0, max_lines=6
+    ).fit(rows, y)
+    save(card, tmp_path / "card.dx")
+    rows.to_parquet(tmp_path / "rows.parquet")
+    output = tmp_path / "out.parquet"
+    result = call("predict", tmp_path / "card.dx", tmp_path / "rows.parquet", "-o", output)
+    assert result.code == 0, result.err
+    written = parquet.read_table(output)
+    assert written.column_names == ["points", "score", "probability_bad", "prediction"]
+    assert (written["points"].to_numpy() == card.predict_points(rows)).all()
+    three = ScorecardClassifier("auc", learn_from="counts", max_crosses=0, max_lines=None)
+    three.fit(rows, rng.choice(["x", "y", "z"], 300))
+    save(three, tmp_path / "three.dx")
+    words = [tmp_path / "three.dx", tmp_path / "rows.parquet", "-o", output, "--force"]
+    assert call("predict", *words).code == 0
+    written = parquet.read_table(output)
+    selected = re.findall(r" AS (\w+),?\n", to_sql(three).select("t").partition("FROM")[0] + "\n")
+    assert written.column_names == selected
+    points = np.column_stack([written[f"points_{label}"] for label in "xyz"])
+    assert (points == three.predict_points(rows)).all()

@@ -4,7 +4,7 @@ import pytest
 pytest.importorskip("typer")
 pytest.importorskip("matplotlib")
 
-from directrix import SmoothClassifier
+from directrix import ScorecardClassifier, SmoothClassifier
 from directrix.export import save
 
 
@@ -31,6 +31,19 @@ def test_the_frontier_of_a_summary(call, files, tmp_path):
     result = call("plot", "frontier", files / "monday.moments", "-m", "f1", "-o", output)
     assert result.code == 0, result.err
     assert "<svg" in output.read_text(encoding="utf-8")
+
+
+def test_the_picture_of_a_card(call, files, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    card = ScorecardClassifier("auc", learn_from="counts", max_crosses=0, max_lines=6)
+    save(card.fit(X, X[:, 0] + rng.normal(size=300) > 0), tmp_path / "card.dx")
+    result = call("plot", "card", tmp_path / "card.dx", "-o", tmp_path / "card.png")
+    assert result.code == 0, result.err
+    assert (tmp_path / "card.png").read_bytes().startswith(b"\x89PNG")
+    refused = call("plot", "card", files / "model.dx", "-o", tmp_path / "b.png")
+    assert refused.code == 1
+    assert "this is a MomentClassifier, not a card" in refused.err
 
 
 def test_losses(call, files, tmp_path, smooth_model):

@@ -4,7 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from directrix import OperatingPointClassifier
 from directrix.classifiers import threshold_for
+from directrix.metrics import Budget
 
 pytest.importorskip("typer")
 pytest.importorskip("pyarrow")
@@ -48,6 +50,30 @@ def test_a_threshold_is_that_of_the_function(scored, call):
         scored["label"], scored["s, raw"], "f1", positive="bad", sample_weight=scored["w"]
     )
     assert weighted.json["operating_points"][0]["threshold"] == best.threshold
+
+
+def test_a_budget_is_kept_in_the_periods_of_a_column(scored, call):
+    scored["week day"] = np.arange(len(scored)) // 100
+    scored.to_parquet("march.parquet")
+    words = ["-t", "label", "--positive", "bad", "--budget", "5", "--per", "week day"]
+    found = threshold(call, *words, "--guarantee", "0.9", "-o", "t.dx", "--json")
+    assert found.code == 0, found.err
+    alone = OperatingPointClassifier(
+        None, positive="bad", limits=Budget(5, per="week day"), guarantee=0.9
+    ).fit(scored["s, raw"], scored["label"], **{"week day": scored["week day"]})
+    (point,) = found.json["operating_points"]
+    assert point["threshold"] == alone.operating_point_.threshold
+    assert "at most 5 alerts a week day on 90 % of new week days" in call("show", "t.dx").out
+    refused = threshold(call, *words, *LIMIT)
+    assert "a budget is a limit by itself" in " ".join(refused.err.replace("│", " ").split())
+    assert "needs a confidence" in threshold(call, *words).err
+
+
+@pytest.mark.usefixtures("scored")
+def test_a_number_of_alerts_is_no_limit_but_a_budget(call):
+    refused = threshold(call, "-t", "label", "--limit", "alerts=10", "--guarantee", "0.9")
+    assert refused.code == 2
+    assert "--budget 10 --per day" in " ".join(refused.err.replace("│", " ").split())
 
 
 @pytest.mark.usefixtures("scored")

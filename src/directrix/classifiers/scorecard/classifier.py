@@ -22,6 +22,7 @@ from directrix.classifiers.scorecard.model import CardModel
 from directrix.classifiers.scorecard.training_table import BinnedTable, TrainingTable
 from directrix.designs.card import CardSettings
 from directrix.designs.counted import cards_of_counts
+from directrix.exceptions import ParityError
 from directrix.fitting.directions import directions_of
 from directrix.fitting.progress import Progress
 from directrix.metrics.table import resolve
@@ -55,13 +56,13 @@ class ScorecardClassifier(CardModel):
               \sum_{(j, k)} p_{jk}[\mathrm{bin}_j(x_j), \mathrm{bin}_k(x_k)]
 
     Every column (numbers, texts, booleans, dates, with missing values) is cut into bins, a few
-    pairs of columns are crossed, and a linear classifier has points for each bin. How many pairs,
-    and how strongly neighbouring bins are held together, is chosen on held-out rows; then
-    candidates in closed form from counts of bins and candidates of a cost sweep over the rows are
-    compared by the exact metric, as by `DirectClassifier`. Crosses are chosen without the rows that
-    they are tested on; bins look at no label.
+    pairs of columns are crossed, and a linear classifier has points for each bin. Everything that
+    looks at labels is chosen on held-out rows, by the exact metric. More than two classes are
+    fitted one-vs-rest; the metric is then the mean over classes.
 
-    More than two classes are fitted one-vs-rest; the metric is then the mean over classes.
+    Fit it by `fit`, by `fit_source` to rows that are elsewhere, or by `fit_summary` to counts. Read
+    ``card_``, ``report_`` and ``operating_point_``; use `predict`, `predict_proba`,
+    `predict_points` and `reasons`; change it by `compact`, `edit` and `with_threshold`.
 
     Parameters
     ----------
@@ -69,25 +70,21 @@ class ScorecardClassifier(CardModel):
         Metric to optimise: "auc", ``RecallAtFPR(0.01)``, ``Cost(fp=1, fn=20)`` and so on; see
         `directrix.metrics`.
     positive : label, optional
-        Label to catch, of two: the metric counts it as positive. By default the last of
-        ``classes_``, which are sorted. Scores above zero predict the last of ``classes_`` in any
-        case, as in scikit-learn.
+        Label to catch, of two: the metric counts it as positive. By default the last of the sorted
+        labels, which scores above zero predict in any case.
     binner : "auto" or Binner
-        How columns are cut, special values among them; it is cloned and fitted. To keep one that is
-        fitted, give ``sklearn.frozen.FrozenEstimator(binner)``.
+        How columns are cut; it is cloned and fitted. To keep a fitted one, give
+        ``sklearn.frozen.FrozenEstimator(binner)``.
     learn_from : {"rows", "counts"}
-        "rows" tries both kinds of candidates. "counts" only those in closed form: faster, with
-        nothing but counts of bins, and mostly a little behind.
+        "counts" tries only candidates in closed form from counts of bins: faster, and mostly a
+        little behind.
     cv : int, splitter or splits
         Folds of held-out rows, as in `DirectClassifier`.
     max_lines : int, "auto" or None
         Largest number of lines of the printed card: one for each bin with points of its own, or
-        cell of a cross. The full card is learned first; then bins, levels, missing values, and rows
-        and columns of crosses are merged where it matters least, and the points are fitted to the
-        probabilities of the full card. "auto" takes the smallest card of at most 100 lines that is
-        at most one standard error behind the full card on held-out rows, in the metric and in the
-        AUC. None keeps the full card. All that is reported is of the card that is printed; `sizes`
-        shows others, and `compact` returns them.
+        cell of a cross. "auto" takes the smallest card of at most 100 lines that is at most one
+        standard error behind the full card on held-out rows, in the metric and in the AUC; None
+        keeps the full card. `sizes` shows other sizes, and `compact` returns them.
     max_crosses : int, optional
         Largest number of pairs of columns with points of their own; 0 for an additive card. By
         default all that are beyond chance, if they help on held-out rows.
@@ -95,43 +92,38 @@ class ScorecardClassifier(CardModel):
         Largest number of columns with points. "auto" drops the columns that held-out rows do not
         miss. By default all columns have points.
     points : "pdo", "integer", PointsToDoubleOdds or IntegerPoints, optional
-        What a point is worth. "pdo": so many points double the odds, as banks use. "integer": small
-        whole numbers, from 0 to 100. By default points are those of the trained
-        line. See `directrix.classifiers.PointsToDoubleOdds` and ``IntegerPoints``.
+        What a point is worth. "pdo": so many points double the odds, as banks use. "integer": whole
+        numbers from 0 to 100. By default points are scores.
     monotone : dict, optional
-        Directions that points keep: from names or positions of columns to "increasing",
-        "decreasing" or, for texts, a list of levels whose points may not fall in this order. Points
-        are those of the positive one of two classes. Missing and special values, and levels that
-        are not listed, have points of their own; such columns are in no cross.
-        ``report_.directions`` says what each direction costs.
+        Directions that points of the positive class keep: from names or positions of columns to
+        "increasing", "decreasing" or, for texts, a list of levels whose points may not fall in this
+        order. Such columns are in no cross; ``report_.directions`` says what each direction costs.
     guarantee, limits, parity, class_weight, n_jobs, verbose : as in `DirectClassifier`
         Alternatives of a compact card have the same lines, with other points.
     time_budget : float, optional
-        Time budget in seconds of the clock, from the call of `fit` to its return; the search stops
-        early to keep it, and ``report_`` says what was skipped. Of more than 100 columns (without a
-        budget: 500) only the most informative are tried, as many as there is time for.
+        Time budget of `fit` in seconds; the search stops early to keep it, and ``report_`` says
+        what was skipped. Of more than 100 columns (without a budget: 500) only the most informative
+        are tried.
     warn_baseline : bool
         Whether a card that is no better than logistic regression without bins says so, as in
-        `DirectClassifier`.
+        `DirectClassifier`. With a number as `max_lines` only ``report_`` says so: such a card is
+        made to be short.
 
     Attributes
     ----------
     cards_ : tuple of Card
-        Points of each bin and cross; one card for two classes, else one per class. With two
-        classes, ``card_`` is the only entry.
+        Points of each bin and cross; one card for two classes, which is also ``card_``, else one
+        per class. The same holds for the names in brackets below.
     binner_ : Binner
         The bins.
     classes_ : array
     reports_ : tuple of DirectReport
-        For each card: the candidates, which was chosen and why, the gap to logistic regression on
-        the same bins and to logistic regression without bins. With two classes, ``report_`` is the
-        only entry.
+        For each card (``report_``): the candidates, which was chosen and why, and the gaps to
+        logistic regression on the same bins and without bins.
     operating_points_ : tuple of OperatingPoint
-        For each card: the threshold, and the rates to expect there. With two classes,
-        ``operating_point_`` is the only entry.
+        For each card (``operating_point_``): the threshold, and the rates to expect there.
     calibrations_ : tuple of Calibration
-        For each card: from scores to probabilities. With two classes, ``calibration_`` is the only
-        entry.
+        For each card (``calibration_``): from scores to probabilities.
 
     Examples
     --------
@@ -208,17 +200,11 @@ class ScorecardClassifier(CardModel):
     ) -> Self:
         """Fit to rows wherever they are, in three or four passes over them; for two classes.
 
-        The first pass samples rows of each class: from the sample come bins, crosses and candidates
-        as `fit` makes them. The second corrects the best candidates by their gradients over all
-        rows or, with ``learn_from="counts"``, counts pairs of bins. The third counts held-out
-        scores in histograms of all rows, which give the card, the threshold, the rates and the
-        probabilities. With a guarantee, one more fold is set apart in all passes. A full card of
-        more lines than `max_lines` is then compressed, and one more pass counts the held-out scores
-        of the compact cards.
-
-        With ``refine=0`` there is no second pass, nor with ``learn_from="counts"`` and a binner
-        that is fitted (see `binner`): its cells are counted in the first. With `counts` there is
-        only the last. A compact card (`max_lines`) takes one more, if the full card has more lines.
+        The first pass samples rows, from which come bins, crosses and candidates. The second
+        corrects the best candidates by all rows or, with ``learn_from="counts"``, counts pairs of
+        bins; ``refine=0`` leaves it out. The third counts held-out scores of all rows, for the
+        choice, the threshold and the rates. A compact card (`max_lines`) takes one more, and so do
+        alternatives (`parity`). With `counts` there is only the last.
 
         Parameters
         ----------
@@ -231,15 +217,12 @@ class ScorecardClassifier(CardModel):
         fold : HashFolds, optional
             How rows are held out; by default each row independently, in as many folds as `cv`.
         segment : str, int or array, optional
-            Segment of each row, such as a country: ``operating_point_.segments`` has the rates in
-            each, and limits may be kept in all (`InEverySegment`). It is counted in the same
-            passes, and no feature unless `features` names it.
+            Segment of each row, as in `fit`; no feature unless `features` names it.
         counts : BinCounts, optional
             Counts of all these rows, with the same folds: the card is made from them in closed
-            form, with their bins.
+            form, with their bins. Not with `parity`, which needs a sample of the rows.
         refine : int
-            Largest number of corrections by all rows, each of one pass; they end when held-out rows
-            are scored no better.
+            Largest number of corrections by all rows, each of one pass.
         engine : str
         progress : bool
             As in `summarize`.
@@ -253,6 +236,9 @@ class ScorecardClassifier(CardModel):
                 "max_columns= needs rows to choose by: leave counts out, and use learn_from='rows'"
             )
             raise ValueError(msg)
+        if self.parity is not None and counts is not None:
+            remedy = "leave counts= out, or use fit"
+            raise ParityError(method="fit_source", given="with counts=", remedy=remedy)
         log = Progress(self)
         roles = {"target": target, "features": features, "weight": weight, "fold": fold}
         roles |= {"segment": segment}

@@ -295,7 +295,9 @@ class CardEditor:
     @property
     def card(self) -> Card:
         """The card after all edits, with its cutoff."""
-        return self._fitted[0]
+        template = self._base.template
+        is_last = template.positive_ == template.classes_[-1]
+        return self._fitted[0].with_positive(template.positive_, is_last=bool(is_last))
 
     @property
     def expected(self) -> Estimate:
@@ -514,7 +516,11 @@ class CardEditor:
         raise BinNotFoundError(block.name, where, [line.label for line in shown])
 
     def __str__(self) -> str:
-        return f"{self.card}\n\n{self.price()}"
+        lockbox = self._base.lockbox
+        rows = f"made of {self._base.counts[0].sum():,.0f} rows"
+        if lockbox is not None:
+            rows += f", without the lockbox of {len(lockbox.positive):,} rows, which only fit reads"
+        return f"{self.card}\n\n{rows}\n\n{self.price()}"
 
     def __repr__(self) -> str:
         lines = len(self._present.whole.printed)

@@ -442,6 +442,21 @@ class CardModel(MetricClassifier):
         return [report.unbinned_baseline for report in self.reports_]
 
     @property
+    def _columns_without_points(self) -> list[Any]:
+        """Names of the columns of the fit that no card uses."""
+        used = {k for card in self.cards_ for k, points in enumerate(card.columns) if points.any()}
+        used |= {k for card in self.cards_ for cross in card.crosses for k in cross.columns}
+        names = getattr(self, "feature_names_in_", ())
+        return [name for k, name in enumerate(names) if k not in used]
+
+    @property
+    def _is_behind(self) -> bool:
+        # A card is cut to a number of lines because it has to be short, which logistic regression
+        # with all columns is not; the report has the comparison.
+        is_cut = isinstance(self.max_lines, int | np.integer)
+        return not is_cut and super()._is_behind
+
+    @property
     def _score_rises(self) -> bool:
         return self.card_.higher_is_positive
 

@@ -37,7 +37,7 @@ def edit(
         ),
     ],
     edits: Annotated[
-        str | None, typer.Option("--apply", help="Edits that the page has saved, as JSON.")
+        str | None, typer.Option("--apply", help="JSON file of edits saved from the page.")
     ] = None,
     force: opt.Force = False,
     lockbox: Annotated[
@@ -45,7 +45,7 @@ def edit(
     ] = 0.2,
     title: Annotated[str, typer.Option(help="Title of the page.")] = "Scorecard",
     hide_below: Annotated[
-        int | None, typer.Option(help="The page does not show counts of fewer rows.")
+        int | None, typer.Option(help="Hide counts of fewer rows than this on the page.")
     ] = None,
     target: opt.Target = None,
     features: opt.Features = None,
@@ -55,7 +55,7 @@ def edit(
     file_format: opt.Format = None,
     as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
-    """Write the page on which a scorecard is edited, or the scorecard after the edits."""
+    """Write a page to edit a scorecard on, or the edited scorecard."""
     from directrix.classifiers import ScorecardClassifier
     from directrix.cli.rows import RowFiles
     from directrix.export import save

@@ -24,7 +24,7 @@ Period = Annotated[
 MinCell = Annotated[
     int,
     typer.Option(
-        "--min-cell", help="Least number of rows of whatever is shown; 1 for no disclosure control."
+        "--min-cell", help="Fewest rows behind any number shown; 1 for no disclosure control."
     ),
 ]
 Mapping = Annotated[
@@ -32,7 +32,7 @@ Mapping = Annotated[
     typer.Option(
         "--map",
         help=(
-            "JSON file that maps names of the site to those agreed on: objects columns, levels "
+            "JSON file that maps names at the site to the agreed names: objects columns, levels "
             "(by column) and kinds."
         ),
     ),
@@ -55,7 +55,7 @@ def sketch(
     drop: opt.Drop = None,
     as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
-    """Sketch the columns of rows, for bins that several sites agree on."""
+    """Sketch columns, so that several sites can agree on bins."""
     from directrix.tables import TableSketch
 
     require_output(output, [*rows, mapping], force=force)
@@ -76,7 +76,7 @@ def bins(
     force: opt.Force = False,
     as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
-    """Make the bins that all sites use, from the sketches of all."""
+    """Make the bins that all sites use, from the sketches of every site."""
     from directrix.tables import TableSketch
 
     require_output(output, sketches, force=force)
@@ -98,12 +98,12 @@ def release(
         int | None,
         typer.Option(
             "--min-cell",
-            help="Least number of rows of what is shown, 10 without --epsilon; 1 for no control.",
+            help="Fewest rows behind any number shown, 10 without --epsilon; 1 for no control.",
         ),
     ] = None,
     epsilon: Annotated[
         float | None,
-        typer.Option("--epsilon", help="Differential privacy: noise by OpenDP for this ε."),
+        typer.Option("--epsilon", help="ε of differential privacy; OpenDP adds the noise."),
     ] = None,
     delta: Annotated[
         float | None, typer.Option("--delta", help="δ of differential privacy, such as 1e-6.")
@@ -115,14 +115,14 @@ def release(
         ),
     ] = "auto",
     ledger: Annotated[
-        str, typer.Option(help="File of this site that notes what was released; keep it secret.")
+        str, typer.Option(help="File that records what this site has released; keep it secret.")
     ] = "releases.ledger",
     mapping: Mapping = None,
     force: opt.Force = False,
     target: opt.Target = None,
     as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
-    """Count rows in agreed bins, and write what may be shown of the counts."""
+    """Count rows in agreed bins, under disclosure control."""
     from directrix.tables import BinCounts, Binner
 
     require_output(output, [*rows, agreed, mapping, ledger], force=force)

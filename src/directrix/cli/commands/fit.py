@@ -62,27 +62,37 @@ def fit(
         typer.Option(
             help=(
                 "TOML or JSON file with the settings of a scorecard: columns, points, directions, "
-                "bins, cuts. Options of the command line come first."
+                "bins, cuts. Options on the command line take precedence."
             )
         ),
     ] = None,
     guarantee: Annotated[
         float | None,
         typer.Option(
-            help="Confidence with which new rows keep the limit of the metric, such as 0.95."
+            help="Confidence that new rows stay within the limit of the metric, such as 0.95."
         ),
     ] = None,
     time_budget: Annotated[
         float | None,
-        typer.Option(help="Time budget in seconds; the search tries fewer candidates to keep it."),
+        typer.Option(help="Time budget in seconds; the search tries fewer candidates to meet it."),
     ] = None,
     max_lines: Annotated[
         str | None,
         typer.Option(
             "--max-lines",
             help=(
-                "With -c scorecard: largest number of printed lines, such as 40; 'auto' (default) "
-                "takes the smallest card that is as good as the full one, 'full' keeps that."
+                "With -c scorecard: most lines that the card may print, such as 40; 'auto' "
+                "(default) takes the smallest card that is as good as the full one, 'full' the "
+                "full one."
+            ),
+        ),
+    ] = None,
+    points: Annotated[
+        str | None,
+        typer.Option(
+            help=(
+                "With -c scorecard: scale of its points: 'integer' for whole points up to 100, a "
+                "number such as 5 for whole points up to that, 'pdo' for points to double the odds."
             ),
         ),
     ] = None,
@@ -91,8 +101,8 @@ def fit(
         typer.Option(
             "--two-passes",
             help=(
-                "Read the rows twice, a scorecard three or four times, instead of keeping them in "
-                "memory."
+                "Do not keep the rows in memory: read the files twice, for a scorecard three or "
+                "four times."
             ),
         ),
     ] = False,
@@ -112,7 +122,7 @@ def fit(
     n_features: opt.FeatureCount = None,
     as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
-    """Train a classifier for a metric, on rows or on a summary of them."""
+    """Fit a scorecard or a linear classifier, to rows or summaries."""
     from directrix.cli.card_settings import CardSettings
     from directrix.cli.formatting import describe_model, model_json
     from directrix.cli.rows import RowFiles
@@ -135,8 +145,8 @@ def fit(
         "--guarantee and --time-budget need -c direct or -c scorecard",
         "--classifier",
     )
-    of_card = max_lines is None or (name == "scorecard" and (releases or not from_summary))
-    require(of_card, "only cards have lines: it needs -c scorecard", "--max-lines")
+    is_card = name == "scorecard" and bool(releases or not from_summary)
+    of_card = _card_parameters(max_lines, points, is_card=is_card)
     require(prior is None or from_summary, "rows have their own shares of classes", "--prior")
     of_segments = segment is None or (name in _SEARCHING and not from_summary)
     require(of_segments, "it needs rows, and -c direct or -c scorecard", "--segment")
@@ -145,7 +155,7 @@ def fit(
     if releases:
         require(name == "scorecard", "a release of counts is fitted with -c scorecard", "-c")
         require(prior is None, "a card of counts has no prior of its own", "--prior")
-        parameters = settings.parameters() | _lines_parameter(max_lines)
+        parameters = settings.parameters() | of_card
         model, origin = _fit_releases(data, _make_classifier(name, trained_metric, parameters))
     elif from_summary:
         require(
@@ -174,8 +184,7 @@ def fit(
         }
         if in_every_segment:
             parameters["limits"] = _in_every_segment(trained_metric, segment, guarantee)
-        parameters |= _lines_parameter(max_lines)
-        unfitted = _make_classifier(name, trained_metric, parameters)
+        unfitted = _make_classifier(name, trained_metric, parameters | of_card)
         if two_passes or spark:
             supported = name in _IN_PASSES
             require(supported, f"-c {name} needs all rows in memory", "--two-passes")
@@ -186,7 +195,8 @@ def fit(
     lines = [*_verdicts(model), origin, describe_model(model), *_describe_reports(model)]
     text = "\n".join(lines)
     values = {"output": output, "from": origin, **model_json(model), **_reports_json(model)}
-    return Reply(f"{text}\n\nwrote {output}", values)
+    more = f"; directrix show {output} prints the card" if name == "scorecard" else ""
+    return Reply(f"{text}\n\nwrote {output}{more}", values)
 
 
 def _make_classifier(name: str, metric: Metric, parameters: Mapping[str, Any]) -> Any:
@@ -215,8 +225,23 @@ def _in_every_segment(metric: Metric, segment: str | None, guarantee: float | No
     return InEverySegment({limit_text(limit).split()[0]: limit.value})
 
 
-def _lines_parameter(max_lines: str | None) -> dict[str, Any]:
-    return {} if max_lines is None else {"max_lines": _number_of_lines(max_lines)}
+def _card_parameters(max_lines: str | None, points: str | None, *, is_card: bool) -> dict[str, Any]:
+    """Return the parameters of a scorecard that options of the command line give."""
+    require(is_card or max_lines is None, "only cards have lines: use -c scorecard", "--max-lines")
+    require(is_card or points is None, "only cards have points: use -c scorecard", "--points")
+    given = {} if max_lines is None else {"max_lines": _number_of_lines(max_lines)}
+    return given if points is None else given | {"points": _scale_of_points(points)}
+
+
+def _scale_of_points(text: str) -> Any:
+    """Return the parameter ``points`` of a scorecard."""
+    from directrix.classifiers import IntegerPoints
+
+    if text in ("integer", "pdo"):
+        return text
+    whole = text.isdecimal() and int(text) >= 1
+    require(whole, f"{text!r} is not 'integer', 'pdo', or a whole number such as 5", "--points")
+    return IntegerPoints(int(text))
 
 
 def _number_of_lines(text: str) -> int | str | None:

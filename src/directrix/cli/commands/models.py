@@ -50,7 +50,7 @@ def evaluate(
     file_format: opt.Format = None,
     as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
-    """Measure a model on labelled rows, with 95 % intervals; by segment too with --segment."""
+    """Measure a model on labelled rows, with 95 % intervals."""
     import numpy as np
 
     from directrix.classifiers.evaluation import (
@@ -158,16 +158,17 @@ def predict(
     ],
     force: opt.Force = False,
     keep: Annotated[
-        list[str] | None, typer.Option(help="Columns to copy, such as an id, separated by commas.")
+        list[str] | None,
+        typer.Option(help="Columns to copy to the output, such as an id, separated by commas."),
     ] = None,
     features: opt.Features = None,
     file_format: opt.Format = None,
     as_json: opt.Json = False,
 ) -> Reply:
-    """Write the score, the probability and the prediction of every row.
+    """Write score, probability and prediction of every row.
 
-    The probability is called after its class, such as probability_bad: with two classes it is that
-    of the positive class, otherwise there is one for each.
+    The probability column is named after its class, such as probability_bad: with two classes it
+    is that of the positive class, otherwise there is one for each. A card writes its points too.
     """
     from directrix.cli.rows import RowFiles, labels_of, model_columns, takes_raw_rows
 
@@ -220,8 +221,10 @@ def _predict_block(
     complete: AnyArray = np.isfinite(X).all(axis=1) if dense else np.ones(n_rows, dtype=bool)
     shape = (n_rows,) if len(classes) == 2 else (n_rows, len(classes))
     scores, probability = np.zeros(shape), np.zeros(shape)
+    points: list[Any] = []
     if complete.all():
         scores, probability = scores_and_probabilities(model, X)
+        points = [*np.atleast_2d(model.predict_points(X).T)] if hasattr(model, "cards_") else []
     elif complete.any():
         scores[complete], probability[complete] = scores_and_probabilities(model, X[complete])
     index = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)
@@ -229,7 +232,7 @@ def _predict_block(
         probability = 1.0 - probability  # of the positive class, which is the first
     labels = pa.array(classes[index].tolist(), pa.array(classes.tolist()).type, mask=~complete)
     *names, last = output_columns(model)
-    values = [*np.atleast_2d(scores.T), *np.atleast_2d(probability.T)]
+    values = [*points, *np.atleast_2d(scores.T), *np.atleast_2d(probability.T)]
     columns = {name: block.table.column(name) for name in kept}
     for name, column in zip(names, values, strict=True):
         columns[name] = pa.array(column, mask=~complete)
@@ -239,13 +242,15 @@ def _predict_block(
 
 
 def output_columns(model: Any) -> list[str]:
-    """Return the names of the columns that are written: scores, probabilities, and the label."""
+    """Return the names of the columns that are written, as `to_sql` names them."""
     from directrix.classifiers.labels import output_names, positive_of, probability_names
 
     classes = model.classes_.tolist()
+    numbers = ["points", "score"] if hasattr(model, "cards_") else ["score"]
     if len(classes) == 2:
-        return ["score", *probability_names(classes, positive_of(model)), "prediction"]
-    return [*output_names("score", classes), *probability_names(classes), "prediction"]
+        return [*numbers, *probability_names(classes, positive_of(model)), "prediction"]
+    by_class = [name for number in numbers for name in output_names(number, classes)]
+    return [*by_class, *probability_names(classes), "prediction"]
 
 
 @contextmanager
@@ -288,8 +293,8 @@ def export(
         int,
         typer.Option(
             help=(
-                "With a card: reasons of a row, as so many columns of a query (--table), or as a "
-                "function of the Python module."
+                "With a scorecard: number of reasons for each row, as columns of the query "
+                "(--table) or a function of the Python module."
             )
         ),
     ] = 0,
@@ -302,7 +307,7 @@ def export(
     force: opt.Force = False,
     as_json: opt.Json = False,
 ) -> Reply:
-    """Write a model in a format that scores rows without directrix."""
+    """Write a model as SQL, PMML, ONNX, JSON or Python."""
     from directrix.export import to_json, to_onnx, to_pmml, to_python, to_sql
 
     check_choice(to, _FORMATS, "--to")

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 # ── The command ``plot``: figures of a summary, or of a model and labelled rows ───────────────────
 
 
-_FIGURES = ("frontier", "margins", "tradeoff", "losses", "path")
+_FIGURES = ("card", "frontier", "margins", "tradeoff", "losses", "path")
 _AGAINST = ("threshold", "cost", "quota")
 
 
@@ -47,7 +47,7 @@ def plot(
     force: opt.Force = False,
     metric: opt.MetricText = None,
     against: Annotated[
-        str, typer.Option(help=f"Horizontal axis of tradeoff: {', '.join(_AGAINST)}.")
+        str, typer.Option(help=f"With tradeoff: horizontal axis, {', '.join(_AGAINST)}.")
     ] = "threshold",
     target: opt.Target = None,
     features: opt.Features = None,
@@ -76,6 +76,8 @@ def plot(
 
     if figure == "losses":
         drawn = _loss_figure(first)
+    elif figure == "card":
+        drawn = _card_figure(load_model(str(first)))
     elif figure == "frontier" and file_type(str(first)) == "summary":
         drawn = FrontierDisplay.from_moments(
             load_summary(str(first)), given_metric or "auc"
@@ -129,6 +131,16 @@ def _loss_figure(path: str | None) -> Any:
     return LossDisplay.from_losses(losses).figure_
 
 
+def _card_figure(model: Any) -> Any:
+    """Draw the points of a scorecard."""
+    from directrix.displays import ScorecardDisplay
+
+    if not hasattr(model, "card_"):
+        msg = f"this is a {type(model).__name__}, not a card: fit one of two classes, -c scorecard"
+        raise UsageError(msg)
+    return ScorecardDisplay.from_estimator(model).figure_
+
+
 def _path_figure(model: Any, files: RowFiles) -> Any:
     """Fit a model again, because its file does not hold the path, and draw the path."""
     from sklearn.base import clone
@@ -166,15 +178,13 @@ def report(
     model: opt.Model,
     rows: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[ROWS]", help="Files of labelled rows; a document can be written without."
-        ),
+        typer.Argument(metavar="[ROWS]", help="Files of labelled rows; optional with --template."),
     ] = None,
     output: opt.Output,
     force: opt.Force = False,
     template: Annotated[
         str | None,
-        typer.Option(help=f"Document of a scorecard to sign: {', '.join(_TEMPLATES)}."),
+        typer.Option(help=f"Scorecard document to sign: {', '.join(_TEMPLATES)}."),
     ] = None,
     about: Annotated[
         str | None,
@@ -196,7 +206,7 @@ def report(
     file_format: opt.Format = None,
     as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
-    """Write an HTML page about a model and labelled rows, with all figures in one file.
+    """Write an HTML page about a model and labelled rows.
 
     With --template, a document about a scorecard that prints well and has a block of signatures.
     """

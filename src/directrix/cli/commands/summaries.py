@@ -59,7 +59,7 @@ def sql(
     force: opt.Force = False,
     as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
-    """Print the SQL that summarises a table in a database, or read its results.
+    """Print SQL that summarises a table, or read its results.
 
     Without results it prints the first query. With --first it prints the second query, which may be
     several statements. With --first, --second and -o it writes the summary.
@@ -156,7 +156,8 @@ def show(
         model = load_model(file)
         cards = [f"\n\n{card}" for card in getattr(model, "cards_", ())]
         return Reply(
-            "".join([describe_model(model), *cards]), {"kind": "model", **model_json(model)}
+            "".join([describe_model(model, with_columns=False), *cards]),
+            {"kind": "model", **model_json(model)},
         )
     load_summary(file)  # raises an error that says what is wrong with a damaged file
     msg = f"{file} is neither a summary nor a model"
@@ -224,7 +225,7 @@ def summarize(
     n_features: opt.FeatureCount = None,
     as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
-    """Summarise rows in one pass: count, mean and covariance of each class."""
+    """Summarise rows: count, mean and covariance of each class."""
     from directrix.cli.rows import RowFiles
     from directrix.engines import summarize as summarize_rows
 
@@ -250,7 +251,7 @@ def merge(
     force: opt.Force = False,
     as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
-    """Merge summaries into the summary of all their rows, or join releases of several sites.
+    """Add summaries, or join releases of several sites.
 
     A release that comes twice counts once.
     """
@@ -275,7 +276,7 @@ def subtract(
     force: opt.Force = False,
     as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
-    """Remove rows from a summary, given summaries of these rows."""
+    """Remove rows from a summary, given their own summaries."""
     require_output(output, [whole, *parts], force=force)
     removed = reduce(add, map(load_summary, parts))
     return save_summary(load_summary(whole) - removed, output)

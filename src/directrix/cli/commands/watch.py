@@ -49,10 +49,10 @@ def collect(
     segment: opt.Segment = None,
     as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
-    """Add the rows of a day to a summary store, as a model sees them.
+    """Add a day of rows to a summary store.
 
-    Rows that the store has without labels get those of --target. With --segment, each segment has
-    a store of its own below that folder.
+    With --target, rows of that day that were added without labels get their labels. With
+    --segment, each segment has its own store below that folder.
     """
     from directrix.cli.rows import RowFiles, parse_day, read_day
     from directrix.monitoring import SummaryStore
@@ -107,7 +107,7 @@ def watch(
         str | None, typer.Option(help="Last reference day. Default: the day before the rows.")
     ] = None,
     alarm_rate: Annotated[
-        float, typer.Option(help="Probability of a false alarm of drift on a day.")
+        float, typer.Option(help="Probability of a false drift alarm on a day.")
     ] = 0.01,
     keep: Annotated[bool, typer.Option("--keep", help="Add the rows to the store.")] = False,
     output: Annotated[
@@ -121,7 +121,7 @@ def watch(
     segment: opt.Segment = None,
     as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
-    """Check the rows of a day against a store: prevalence, alerts, drift and promises.
+    """Check a day of rows: prevalence, alerts, drift, limits.
 
     With --segment, each segment is checked against its own days, which collect --segment added.
     The exit code is 3 if there is an alarm.

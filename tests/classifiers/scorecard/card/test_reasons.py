@@ -164,14 +164,14 @@ def test_a_label_of_merged_bins_is_a_reference():
     ("how", "error", "words"),
     [
         ({"reference": "worst"}, ValueError, "reference must be best, average"),
-        ({"reference": {"age": "abc"}}, ValueError, "'abc' is no bin or value of 'age'"),
-        ({"reference": {"job": "boss"}}, ValueError, "'boss' is no bin or value of 'job'"),
+        ({"reference": {"age": "abc"}}, ValueError, "'abc' is not a bin or value of 'age'"),
+        ({"reference": {"job": "boss"}}, ValueError, "'boss' is not a bin or value of 'job'"),
         ({"reference": {"wage": 1}}, ColumnNotFoundError, "wage"),
         ({"k": 0}, ValueError, "k must be a whole number"),
         ({"k": True}, ValueError, "k must be a whole number"),
         ({"k": 1.5}, ValueError, "k must be a whole number"),
         ({"texts": {"wage": "a"}}, ColumnNotFoundError, "wage"),
-        ({"texts": {("age", "tall"): "a"}}, ValueError, "no bin of 'age'"),
+        ({"texts": {("age", "tall"): "a"}}, ValueError, "not a bin of 'age'"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(how, error, words):

@@ -238,6 +238,15 @@ def test_cards_without_held_out_rows_have_no_bands(cards):
         other.card_.bands()
 
 
+def test_bands_of_whole_points_are_named_by_the_points_in_them(cards):
+    card = cards["small points"].card_
+    names = [band.points for band in card.bands([3, 4, 7.5, 20])]
+    assert names == ["<= 3", "4", "5 to 7", "8 to 20", ">= 21"]
+    assert [band.points for band in card.bands([3.2, 3.7])][1] == "3.2 to 3.7"
+    real = cards["real points"].card_
+    assert [band.points for band in real.bands([-1, 1])] == ["<= -1", "-1 to 1", "> 1"]
+
+
 def test_a_fit_in_passes_has_bands():
     model = ScorecardClassifier("auc", **OPTIONS, points="pdo")
     model.fit_source(X.assign(y=Y), target="y", progress=False)
