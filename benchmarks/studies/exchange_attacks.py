@@ -6,7 +6,7 @@ file that was released. Membership also grants all rows but one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations, product
 from typing import Any, NamedTuple
 
@@ -25,7 +25,9 @@ from directrix.tables.counts.disclosure import (
     PublicCodes,
     Queries,
     _order,
+    halves_below,
     rounding_base,
+    shown_levels,
 )
 from directrix.tables.counts.private import (
     Budget,
@@ -139,48 +141,18 @@ def group_bounds(program: Program, part: Any, k: int, cells: IntArray, of: AnyAr
         program.add(of[members].sum(axis=0), max(rows, MIN_CELL), rows + base - 1)
 
 
-def halves_below(
-    part: Any, k: int, start: int, weights: FloatArray, order: IntArray, share: float
-) -> Iterator[IntArray]:
-    """Yield ranges of cells that must have fewer rows than the least, by the rule of merging."""
-    group = part.groups[k, start + order]
-    total = np.concatenate([[0.0], np.cumsum(weights[order])])
-
-    def middle_of(first: int, last: int) -> int:
-        half = (1.0 - share) * total[first] + share * total[last]
-        middle = int(np.clip(np.searchsorted(total, half), first + 1, last - 1))
-        nearer = middle - 1 > first and half - total[middle - 1] < total[middle] - half
-        return middle - 1 if nearer else middle
-
-    def walk(first: int, last: int, *, left: bool, right: bool) -> Iterator[IntArray]:
-        """Look at a range; ``left`` and ``right`` say whether it was joined with a neighbour."""
-        if last - first < 2 or len(set(group[first:last])) < 2:
-            return
-        middle = middle_of(first, last)
-        if group[middle - 1] != group[middle]:
-            yield from walk(first, middle, left=left, right=False)
-            yield from walk(middle, last, left=False, right=right)
-        elif len(set(group[first:middle])) == 1 and not left:
-            yield order[first:middle]
-            yield from walk(middle, last, left=True, right=right)
-        elif len(set(group[middle:last])) == 1 and not right:
-            yield order[middle:last]
-            yield from walk(first, middle, left=left, right=True)
-
-    yield from walk(0, len(order), left=False, right=False)
-
-
 class Reconstruction(NamedTuple):
     """Small cells, and what integer programs find out about them.
 
     ``pinned``: the number of rows is known. ``occupied``: it is known that there is one. ``width``:
-    mean number of values that are possible, less one.
+    mean number of values that are possible, less one; ``least``: the smallest.
     """
 
     small: int
     pinned: int
     occupied: int
     width: float
+    least: float
 
 
 def judged(true: Sequence[int], ranges: Sequence[tuple[float, float]]) -> Reconstruction:
@@ -190,7 +162,8 @@ def judged(true: Sequence[int], ranges: Sequence[tuple[float, float]]) -> Recons
     widths = [high - low for low, high in ranges]
     occupied = sum(low >= 1 for low, _ in ranges)
     mean = float(np.mean(widths)) if widths else float("nan")
-    return Reconstruction(len(true), sum(width == 0 for width in widths), occupied, mean)
+    pinned = sum(width == 0 for width in widths)
+    return Reconstruction(len(true), pinned, occupied, mean, min(widths, default=float("nan")))
 
 
 def other_names(binner: Binner, rows: Rows, names: int) -> Reconstruction:
@@ -207,7 +180,7 @@ def other_names(binner: Binner, rows: Rows, names: int) -> Reconstruction:
         for part in parts:
             group_bounds(program, part, k, cells, np.eye(len(cells)))
             order, share = _order(binner.bins_[column], part.site)
-            for below in halves_below(part, k, starts[column], weights, order, share):
+            for below in halves_below(part.groups[k, cells], weights, order, share):
                 program.add(np.isin(np.arange(len(cells)), below), 0, MIN_CELL - 1)
         rows_of_class = counts.cells(column)[k]
         for cell in np.flatnonzero(rows_of_class < MIN_CELL):
@@ -247,6 +220,24 @@ def other_bins(train: Rows, rows: Rows, releases: int) -> Reconstruction:
     return judged(true, ranges)
 
 
+def steps_lowered(
+    cross: IntArray, cells: IntArray, groups: IntArray, codes: PublicCodes
+) -> IntArray:
+    """Return by how many steps each pair count may have been lowered to leave a rest of a level.
+
+    Pair counts of a level with a column are lowered until they leave nine rows, so that lowered
+    ones leave fewer than nineteen, and by at most two steps.
+    """
+    indicator, shown = shown_levels(groups, codes)
+    pairs = np.where(indicator & indicator[:, None], cross + cross.T, 0) // CODE_RANGE**2
+    of_column = np.eye(len(codes.code_starts) - 1, dtype=np.int64)[codes.column]
+    rest = cells[codes.matrix.argmax(axis=0)][:, None] - pairs @ of_column
+    near = shown[:, None] & (rest < 2 * MIN_CELL - 1)
+    may = near[:, codes.column]
+    steps: IntArray = 2 * (may.astype(np.int64) + may.T) * (indicator & indicator[:, None])
+    return steps
+
+
 class JointCells(NamedTuple):
     """All joint cells of some columns: the numbers of an integer program.
 
@@ -273,16 +264,17 @@ class JointCells(NamedTuple):
             group_bounds(program, part, k, cells, of)
             weights = codes.weights[cells]
             order, share = _order(self.binner.bins_[column], part.site)
-            for below in halves_below(part, k, cells[0], weights, order, share):
+            for below in halves_below(part.groups[k, cells], weights, order, share):
                 program.add(of[below].sum(axis=0), 0, MIN_CELL - 1)
         upper = codes.of_two_columns.astype(bool)
         cross = np.zeros(upper.shape, dtype=np.int64)
         cross[upper] = part.cross[k]
         unit = MIN_CELL * CODE_RANGE**2
+        widths = unit * (1 + steps_lowered(cross, part.cells[k], part.groups[k], codes))
         for i, j in combinations(range(len(self.columns)), 2):
             for a, b in product(self._codes(codes, i), self._codes(codes, j)):
                 values = self._coded(codes, i, a) * self._coded(codes, j, b)
-                program.add(values, cross[a, b], cross[a, b] + unit - 1)
+                program.add(values, cross[a, b], cross[a, b] + widths[a, b] - 1)
         return program
 
     def _codes(self, codes: PublicCodes, j: int) -> range:
@@ -306,6 +298,18 @@ def from_cross_sums(binner: Binner, rows: Rows, columns: Sequence[int], k: int) 
             true.append(int(of_class[cell]))
             ranges.append(program.range((cells.joint[:, j] == cell).astype(np.float64)))
     return judged(true, ranges)
+
+
+def pairs_of_cells(binner: Binner, rows: Rows, columns: Sequence[int], k: int) -> Reconstruction:
+    """Reconstruct small pairs of cells of two columns from their groups and cross sums."""
+    cells = JointCells.of(binner, columns)
+    program = cells.program(part_of(binner, rows.X, rows.y), k)
+    counts = BinCounts.of(binner, rows.X, rows.y)
+    names = [binner.bins_[column].name for column in columns]
+    together = counts.pair(*names, label=counts.classes[k]).ravel()
+    small = np.flatnonzero(together < MIN_CELL)
+    ranges = [program.range(np.eye(len(together))[pair]) for pair in small]
+    return judged([int(together[pair]) for pair in small], ranges)
 
 
 # ── membership ────────────────────────────────────────────────────────────────────────────────────
@@ -446,14 +450,26 @@ def run_other_bins(name: str, setting: str) -> Figures:
 def run_cross_sums(name: str, setting: str) -> Figures:
     """Solve the integer programs of one release for all sets of neighbouring columns."""
     binner, rows = site_rows(name, ATTACKED[name])
-    n, small, pinned, occupied, widths = int(setting), 0, 0, 0, 0.0
-    for first in range(0, len(binner.bins_) - n + 1, n):
-        for k in range(2):
-            found = from_cross_sums(binner, rows, range(first, first + n), k)
-            small, pinned = small + found.small, pinned + found.pinned
-            occupied += found.occupied
-            widths += found.width * found.small if found.small else 0.0
-    return {"small": small, "pinned": pinned, "occupied": occupied, "width": widths / max(small, 1)}
+    n = int(setting)
+    sets = [range(first, first + n) for first in range(0, len(binner.bins_) - n + 1, n)]
+    return summed(from_cross_sums(binner, rows, *each) for each in product(sets, range(2)))
+
+
+def run_pairs(name: str, _setting: str) -> Figures:
+    """Solve the integer programs of one release for pairs of cells of all columns of texts."""
+    binner, rows = site_rows(name, ATTACKED[name])
+    texts = [k for k, bins in enumerate(binner.bins_) if bins.kind == "text"]
+    pairs = combinations(texts, 2)
+    return summed(pairs_of_cells(binner, rows, *each) for each in product(pairs, range(2)))
+
+
+def summed(found: Iterable[Reconstruction]) -> Figures:
+    """Return the sums of several reconstructions, and the mean of their widths."""
+    kept = [each for each in found if each.small]
+    small = sum(each.small for each in kept)
+    width = sum(each.width * each.small for each in kept) / max(small, 1)
+    sums = {name: sum(getattr(each, name) for each in kept) for name in ("pinned", "occupied")}
+    return {"small": small, **sums, "width": width, "least": min(each.least for each in kept)}
 
 
 def run_membership(name: str, setting: str) -> Figures:
@@ -476,6 +492,7 @@ class Attack(NamedTuple):
 ATTACKS = {
     "membership": Attack(("1",), "opendp", run_membership),
     "cross sums": Attack(("2",), "", run_cross_sums),
+    "pairs of cells": Attack(("texts",), "", run_pairs),
     "difference": Attack(("1", "20"), "", run_difference),
     "other names": Attack(("1", "5"), "", run_other_names),
     "other bins": Attack(("1", "5"), "", run_other_bins),

@@ -341,6 +341,7 @@ def _reconstructions(rows: Sequence[Row]) -> list[str]:
     cells = []
     labels = {
         "cross sums": "one release, with cross sums of {} columns",
+        "pairs of cells": "the same, for pairs of cells of columns of {}",
         "other names": "{} releases under other names",
         "other bins": "{} releases in other bins",
     }
@@ -352,20 +353,21 @@ def _reconstructions(rows: Sequence[Row]) -> list[str]:
                     label.format(setting).replace("1 releases", "1 release"),
                     *(f"{of[figure]:.0f}" for figure in ("small", "pinned", "occupied")),
                     f"{of['width']:.0f}",
+                    f"{of['least']:.0f}",
                 )
             )
     columns = (
         "table | what the attacker has | cells below 10 rows | known exactly | known not to be "
-        "empty | mean width of what is possible, rows"
+        "empty | mean width of what is possible, rows | least width"
     )
     return [
         "",
         (
             "**Reconstruction.** Integer programs find the least and the largest number of rows "
-            "of every cell below 10, from groups, their rounded rows, the rule of merging and "
-            "rounded cross sums. Several releases of the same rows, under other names of the site "
-            "or in other bins, tell more than one. A ledger refuses them, if all releases of the "
-            "site are noted in it."
+            "of every cell, or pair of cells, below 10, from groups, their rounded rows, the rule "
+            "of merging and rounded cross sums. Several releases of the same rows, under other "
+            "names of the site or in other bins, tell more than one. A ledger refuses them, if "
+            "all releases of the site are noted in it."
         ),
         *table(columns, cells),
     ]

@@ -31,8 +31,11 @@ from directrix.tables import BinCounts, ReleasedCounts, Table, TableSketch
 from directrix.tables.counts.disclosure import (
     CODE_RANGE,
     PublicCodes,
+    PublishedClass,
     Queries,
     _merged,
+    estimate_pairs,
+    hidden_halves,
     rounding_base,
 )
 
@@ -168,6 +171,59 @@ def test_a_small_cell_could_have_any_number_of_rows_below_the_least(
                 assert set(cell) >= set(range(least))
 
 
+def test_halves_below_the_least_are_read_off_the_groups(counts: list[BinCounts]) -> None:
+    n_halves = 0
+    for each, release in zip(counts, released(counts, MIN_CELL), strict=True):
+        (part,) = release.parts
+        codes = PublicCodes.of(release.bins)
+        exact = Queries.of(each.parts[0], codes).cells
+        for k, rows in enumerate(exact):
+            halves = hidden_halves(part.groups[k], release.bins, codes, part.site)
+            hidden = halves >= 0
+            assert (np.bincount(halves[hidden], rows[hidden]) < MIN_CELL).all()
+            n_halves += len(set(halves[hidden].tolist()))
+    assert n_halves
+
+
+def test_cells_that_nothing_tells_apart_have_the_same_odds() -> None:
+    # The first class shows three cells of a column, the second class only the number of its rows.
+    X = pd.DataFrame({"town": np.repeat(["Graz", "Linz", "Wels"], [40, 40, 40])})
+    codes = PublicCodes.of(Binner(min_level_rows=1).fit(X).bins_)
+    size = len(codes.weights)
+    rows = np.zeros((2, size))
+    rows[0, -3:], rows[1, 0] = [600.0, 300.0, 100.0], 50.0
+    groups = np.arange(size), np.zeros(size, dtype=np.int64)
+    nothing = np.zeros((codes.matrix.shape[1],) * 2)
+    by_class = [
+        [PublishedClass(float(rows[k].sum()), rows[k], groups[k], nothing, 0.0)] for k in range(2)
+    ]
+    first, second = (pairs.cells() for pairs in estimate_pairs(by_class, codes))
+    np.testing.assert_allclose(second / 50.0, first / 1000.0, atol=1e-6)
+    # If two of the cells are known to have nine rows at most, the third has the others.
+    halves = np.where(np.arange(size) < size - 2, -1, 0)
+    known = by_class[1][0]._replace(halves=halves, most_hidden=6.0)
+    _, second = (pairs.cells() for pairs in estimate_pairs([by_class[0], [known]], codes))
+    assert second[-2:].sum() == pytest.approx(6.0, rel=0.05)
+    assert second.sum() == pytest.approx(50.0)
+
+
+def test_frequent_levels_have_codes_and_private_releases_the_first(binner: Binner) -> None:
+    levels = [f"level {k:02d}" for k in range(12)]
+    X = pd.DataFrame({"town": np.repeat(levels, [30, 20, 15, 10, 8, 7, 5, 4, 3, 1, 1, 1])})
+    codes = PublicCodes.of(Binner(max_bins=20, min_level_rows=1).fit(X).bins_)
+    assert codes.matrix.shape[1] == 8  # all but the first of nine levels with 2 % of the rows
+    assert codes.is_private.tolist() == [True] * 4 + [False] * 4
+    ranks = PublicCodes.of(binner.bins_[:1])
+    assert ranks.is_private[:2].tolist() == [True, False]
+
+
+def test_a_fit_knows_how_cells_were_rounded(counts: list[BinCounts]) -> None:
+    whole = reduce(add, released(counts, MIN_CELL))
+    variance = len(counts) * rounding_base(MIN_CELL) ** 2 / 12
+    assert whole.cell_noise == pytest.approx({0: variance, 1: variance})
+    assert reduce(add, released(counts, 1)).cell_noise == {}
+
+
 def test_a_pair_of_cells_is_known_up_to_the_least(counts: list[BinCounts]) -> None:
     # With both margins known exactly, exchanging the values of two rows moves a cross sum by at
     # most the square of the range of codes, so at least min_cell exchanges look alike.
@@ -245,6 +301,25 @@ def test_a_controlled_release_fits_nearly_as_well(binner: Binner) -> None:
     areas = [card.score(X, y) for card in cards]
     assert areas[1] > areas[0] - 0.01
     assert joined.estimate().weight == pytest.approx(pooled.weight, rel=0.01)
+
+
+def test_predicted_rates_of_a_release_promise_no_more_than_new_rows_keep() -> None:
+    def rows_of(n: int, seed: int) -> tuple[Any, Any]:
+        rng = np.random.default_rng(seed)
+        y = rng.random(n) < 0.3
+        X = 0.6 * rng.standard_normal((n, 1)) + 0.8 * rng.standard_normal((n, 10))
+        X[:, :2] += 0.4 * y[:, None]
+        return X, y
+
+    agreed, (X, y) = Binner(max_bins=8).fit(rows_of(5000, 0)[0]), rows_of(5000, 1)
+    promised, kept = [], []
+    for seed in range(2, 12):
+        release = BinCounts.of(agreed, *rows_of(400, seed)).release(min_cell=MIN_CELL, site="one")
+        card = ScorecardClassifier("auc", max_lines=None).fit_summary(release)
+        promised.append(card.operating_point_.predicted.metric)
+        kept.append(card.score(X, y))
+    # Without what the line gains by fitting errors, they promise 0.07 too much.
+    assert np.mean(promised) == pytest.approx(np.mean(kept), abs=0.03)
 
 
 def test_a_class_that_a_site_lacks(binner: Binner) -> None:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from directrix.models.card import Scale
     from directrix.moments.score_histogram import ScoreHistogram
     from directrix.risks.base import Risk
-    from directrix.tables import BinCounts
+    from directrix.tables import BinCounts, ReleasedCounts
     from directrix.tables.coding.card_coding import Direction
 
 #: Ridge where counts have no folds to choose one by.
@@ -50,6 +50,8 @@ _CAUTIOUS = 0.1
 #: Ridges among which noisy counts choose. Where correlations of columns are lost in noise, smaller
 #: ones would be chosen, and columns that say the same would count several times.
 _RIDGES_OF_NOISE = (3.0, 1.0, 0.3, 0.1, 3e-2)
+#: Share of the rows of a class that the freedom of a line takes at most.
+_MOST_FREEDOM = 0.7
 #: Number of candidates whose held-out scores are worth counting.
 _COUNTED = 8
 
@@ -87,6 +89,22 @@ class CountedCard(NamedTuple):
     ridge: float
     angle: float
     risk: float
+    on_new_rows: OnNewRows
+
+
+class OnNewRows(NamedTuple):
+    """Moments of the scores of a line on new rows, as multiples of those on the rows of its fit.
+
+    ``gap`` is for the difference of the means, ``var_pos`` and ``var_neg`` for the variances.
+    """
+
+    gap: float = 1.0
+    var_pos: float = 1.0
+    var_neg: float = 1.0
+
+    def of(self, gap: float, var_pos: float, var_neg: float) -> tuple[float, float, float]:
+        """Return the difference of the means and the variances on new rows."""
+        return self.gap * gap, self.var_pos * var_pos, self.var_neg * var_neg
 
 
 def cards_of_counts(
@@ -96,19 +114,20 @@ def cards_of_counts(
     directions: Sequence[Direction] = (),
     scale: Scale | None = None,
     max_lines: int | str | None = None,
-    noise: Mapping[Any, float] | None = None,
+    release: ReleasedCounts | None = None,
 ) -> list[CountedCard]:
     """Return a card for each of some classes against the others, with its bins and their counts.
 
-    ``max_lines`` is that of `CardSettings`. ``noise`` is the variance of the noise that was added
-    to the number of rows of a class in each cell, by class, if it is known.
+    ``max_lines`` is that of `CardSettings`. ``release`` is what the counts were estimated from, if
+    they are not those of rows.
     """
     by_class = [np.asarray(counts.cells(k), dtype=np.float64) for k in range(len(counts.bins))]
     cards = []
     for label in positives:
-        made = card_of_counts(metric, counts, label, directions, noise)
+        made = card_of_counts(metric, counts, label, directions, release)
         if max_lines is not None:
-            made = CountedSizes(metric, counts, label, directions).compact(made, max_lines)
+            sizes = CountedSizes(metric, counts, label, directions, release)
+            made = sizes.compact(made, max_lines)
         if scale is not None:
             card, fitted = scaled_without_rows(scale, made.card, made.fitted)
             made = made._replace(card=card, fitted=fitted)
@@ -133,11 +152,12 @@ def card_of_counts(
     counts: BinCounts,
     label: Any,
     directions: Sequence[Direction] = (),
-    noise: Mapping[Any, float] | None = None,
+    release: ReleasedCounts | None = None,
 ) -> CountedCard:
     """Return the best card for a metric, with one class against the others."""
     coding = coding_of_counts(counts, directions)
     risk = metric.risk(counts.weight)
+    noise = None if release is None else release.cell_noise
     whole, prior = coded_moments(counts, coding, label, noise)
     has_folds = counts.n_folds > 1
     if has_folds:
@@ -148,9 +168,11 @@ def card_of_counts(
         risks = np.asarray(risk.profile(*whole.line_scores(whole.lines(settings)), prior)[0])
     best = int(np.argmin(risks))
     line = whole.lines([settings[best]])[0]
-    gap, var_pos, var_neg = (float(part[0]) for part in whole.line_scores(line[None]))
-    if whole.noise is not None:
-        gap -= _noise_in_gap(whole, whole.noise, line, *settings[best])
+    on_new_rows, spread = OnNewRows(), whole
+    if release is not None and release.cell_noise:
+        on_new_rows = _on_new_rows(counts, label, whole, line, settings[best])
+        spread = coded_moments(release.estimate(shrunk=False), coding, label)[0]
+    gap, var_pos, var_neg = on_new_rows.of(*_scores_of_line(whole, spread, line))
     _, threshold = risk.profile(np.array([gap]), np.array([var_pos]), np.array([var_neg]), prior)
     # Scores of the negatives have mean zero; where one class is best for all, out of reach of both.
     reach = float(np.clip(threshold[0], -abs(gap) - 1e3, abs(gap) + 1e3))
@@ -159,7 +181,56 @@ def card_of_counts(
     fitted = finalize_on_moments(metric, line, scores, counts.weight)
     card = Card.of(CardCoding(coding), line)
     held_out_risk = float(risks[best]) if has_folds else float("nan")
-    return CountedCard(fitted, card, *settings[best], held_out_risk)
+    return CountedCard(fitted, card, *settings[best], held_out_risk, on_new_rows)
+
+
+def _scores_of_line(
+    moments: RidgeMoments, spread: RidgeMoments, line: FloatArray
+) -> tuple[float, float, float]:
+    """Return the gap and the variances of scores, the larger of two estimates of each variance.
+
+    Shrunk correlations are good for solving, but make variances too small where columns say the
+    same.
+    """
+    gap, *variances = (float(part[0]) for part in moments.line_scores(line[None]))
+    _, *others = (float(part[0]) for part in spread.line_scores(line[None]))
+    var_pos, var_neg = map(max, variances, others)
+    return gap, var_pos, var_neg
+
+
+def _on_new_rows(
+    counts: BinCounts, label: Any, moments: RidgeMoments, line: FloatArray, setting: Sequence[float]
+) -> OnNewRows:
+    r"""Return what is left of the moments of scores if a line did not fit the errors of moments.
+
+    Coefficients w = H δ add tr(H E) to w · δ, for errors of covariance E in δ: those of sampling,
+    and of noise or rounding. A covariance :math:`\Sigma_c` of :math:`n_c` rows with weight
+    :math:`a_c` in the equations makes the variance of scores too small, by a factor of about
+    :math:`(1 - a_c\, \mathrm{tr}(H \Sigma_c) / n_c)^2`.
+    """
+    ridge, angle = setting
+    gap = float(line[:-1] @ moments.delta)
+    if gap <= 0.0:
+        return OnNewRows()
+    matrix, noisy = moments.noisy(angle)
+    weights: FloatArray = np.eye(len(matrix))
+    if moments.noise is not None:
+        weights = np.linalg.solve(noisy, matrix).T.astype(np.float64)
+    solution = np.linalg.solve(weights @ matrix + ridge * np.eye(len(matrix)), weights)
+    coef = solution @ moments.delta
+    length = float(line[:-1] @ coef / (coef @ coef))
+    positives = float(counts.class_moments(label).weight)
+    rows = max(positives, 1.0), max(float(counts.weight) - positives, 1.0)
+    errors = moments.cov_pos / rows[0] + moments.cov_neg / rows[1]
+    if moments.noise is not None:
+        errors = errors + moments.noise.covariance
+    gained = length * float(np.sum(solution * errors.T))
+    shares = (np.cos(angle), moments.cov_pos), (np.sin(angle), moments.cov_neg)
+    factors = []
+    for (share, covariance), n in zip(shares, rows, strict=True):
+        freedom = share * float(np.sum(solution * covariance.T)) / n
+        factors.append(1.0 / (1.0 - min(max(freedom, 0.0), _MOST_FREEDOM)) ** 2)
+    return OnNewRows(min(max(1.0 - gained / gap, 0.0), 1.0), factors[0], factors[1])
 
 
 def _likeliest_ridge(moments: RidgeMoments, noise: MeanNoise) -> float:
@@ -176,21 +247,6 @@ def _likeliest_ridge(moments: RidgeMoments, noise: MeanNoise) -> float:
         size = np.sqrt(2.0) * noise.rows * float(residual @ residual)
         values.append(size / 2.0 + float(np.log(factor.diagonal()).sum()))
     return _RIDGES_OF_NOISE[int(np.argmin(values))]
-
-
-def _noise_in_gap(
-    moments: RidgeMoments, noise: MeanNoise, line: FloatArray, ridge: float, angle: float
-) -> float:
-    """Return what noise adds to the expected gap of the line that was fitted to it.
-
-    Coefficients w = H δ add tr(H N) to w · δ, for noise of covariance N in δ.
-    """
-    matrix, noisy = moments.noisy(angle)
-    weights = np.linalg.solve(noisy, matrix).T
-    solution = np.linalg.solve(weights @ matrix + ridge * np.eye(len(matrix)), weights)
-    coef = solution @ moments.delta
-    length = float(line[:-1] @ coef / (coef @ coef)) if coef.any() else 0.0
-    return length * float(np.sum(solution * noise.covariance.T))
 
 
 def coding_of_counts(counts: BinCounts, directions: Sequence[Direction]) -> Coding:
@@ -242,6 +298,7 @@ class CountedSizes(NamedTuple):
     counts: BinCounts
     label: Any
     directions: Sequence[Direction]
+    release: ReleasedCounts | None = None
 
     def compact(self, full: CountedCard, max_lines: int | str) -> CountedCard:
         """Return the compact card of a full one; the same if that has few lines itself."""
@@ -250,7 +307,7 @@ class CountedSizes(NamedTuple):
         if size >= n_lines:
             return full
         card = self.cards(self.counts, full.card, [size])[size]
-        scores = self._scores(self.counts, card)
+        scores = self._on_new_rows(card, full.on_new_rows)
         _, threshold = _risk_of(self.metric.risk(self.counts.weight), scores)
         gap = abs(scores.mean_pos - scores.mean_neg)
         reach = scores.mean_neg + float(np.clip(threshold, -gap - 1e3, gap + 1e3))
@@ -259,6 +316,16 @@ class CountedSizes(NamedTuple):
         line = np.array([1.0, card.intercept])
         fitted = finalize_on_moments(self.metric, line, scores, self.counts.weight)
         return full._replace(card=card, fitted=fitted)
+
+    def _on_new_rows(self, card: Card, on_new_rows: OnNewRows) -> ScoreMoments:
+        """Return the moments of scores on new rows, as far from those of the fit as full cards'."""
+        scores = self._scores(self.counts, card)
+        variances = scores.var_pos, scores.var_neg
+        if self.release is not None and self.release.cell_noise:
+            observed = self._scores(self.release.estimate(shrunk=False), card)
+            variances = max(variances[0], observed.var_pos), max(variances[1], observed.var_neg)
+        gap, var_pos, var_neg = on_new_rows.of(scores.mean_pos - scores.mean_neg, *variances)
+        return ScoreMoments(scores.mean_neg + gap, var_pos, scores.mean_neg, var_neg, scores.prior)
 
     def cards(self, counts: BinCounts, full: Card, sizes: Sequence[int]) -> dict[int, Card]:
         """Return a card in several sizes."""

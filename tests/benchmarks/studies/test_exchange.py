@@ -59,6 +59,23 @@ def test_integer_programs_on_one_release_find_no_small_cell(binner):
         assert found.width >= exchange_attacks.MIN_CELL - 1
 
 
+def test_integer_programs_on_one_release_find_no_small_pair_of_cells():
+    rng = np.random.default_rng(4)
+
+    def rows_of(n):
+        levels = [f"level {k}" for k in range(9)]
+        job = rng.choice(levels, n, p=np.array([9, 7, 6, 5, 4, 3, 3, 2, 1]) / 40.0)
+        home = np.where(rng.random(n) < 0.5, job, rng.choice(levels, n))
+        return Rows(pd.DataFrame({"job": job, "home": home}), rng.random(n) < 0.3)
+
+    binner, rows = Binner(max_bins=9).fit(rows_of(3000).X), rows_of(700)
+    for k in range(2):
+        found = exchange_attacks.pairs_of_cells(binner, rows, (0, 1), k)
+        assert found.small > 20
+        assert found.pinned == found.occupied == 0
+        assert found.least >= exchange_attacks.MIN_CELL - 1
+
+
 def test_integer_programs_find_cells_that_are_shown():
     program = exchange_attacks.Program(3, [], [], [])
     program.add([1, 1, 1], 10, 10)

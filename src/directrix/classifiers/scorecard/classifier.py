@@ -275,9 +275,8 @@ class ScorecardClassifier(CardModel):
             Its bins are those of the card. For the moments of a summary, see
             `BinCounts.from_moments`.
         """
-        noise: dict[Any, float] = {}
+        release = counts if isinstance(counts, ReleasedCounts) else None
         if isinstance(counts, ReleasedCounts):
-            noise = counts.cell_noise
             counts = counts.estimate()
         metric = resolve(self.metric)
         self._check_parameters([metric])
@@ -297,7 +296,7 @@ class ScorecardClassifier(CardModel):
         directions = self._directions(counts.bins, len(self.classes_))
         scale = scale_of(self.points)
         made = cards_of_counts(
-            metric, counts, self._positives, directions, scale, self.max_lines, noise
+            metric, counts, self._positives, directions, scale, self.max_lines, release
         )
         self._set_cards([each.card for each in made], [each.fitted for each in made])
         self.reports_ = ()

@@ -5,11 +5,12 @@ merged along a tree that depends on the agreed bins alone, until every group has
 and the rows of a group are rounded down to a multiple of k. *Cross sums*: with public codes f of
 the cells of a column, whole numbers from 0 to Q, the sums :math:`\sum_i f(a_i) g(b_i)` over the
 rows of the class are rounded down to multiples of :math:`k Q^2`, the most that k rows can add.
+Those of two indicators, which are pair counts, leave k − 1 rows of each level to its other pairs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from itertools import pairwise
 from typing import NamedTuple
@@ -23,12 +24,19 @@ from directrix.tables.counts.pair_counts import PairCounts
 
 #: Largest code of a cell.
 CODE_RANGE = 12
-#: Levels of a column of texts, and special values of a number, that have a code each.
-_CODED_LEVELS = 4
+#: Levels of a column of texts, and special values of a number, that have a code each anyway, and
+#: the share of the agreed rows from which on others have one too; private releases leave these out.
+_CODED_LEVELS, _CODED_SHARE = 4, 0.02
 #: Rounds in which the rows of groups are spread over their cells by the sum of all sites.
 _SPREADING_ROUNDS = 12
+#: Expected rows of a half below the least number of rows at most, as a share of the most it has.
+HIDDEN_SHARE = 2.0 / 3.0
+#: A correlation is believed as far as its square exceeds its error variance so many times.
+_DOUBT = 2.0
 #: Least eigenvalue of a correlation matrix of codes.
 _LEAST_EIGENVALUE = 0.1
+#: Least variance of a code that the codes before it of the same column do not explain.
+_LEAST_VARIANCE = 1e-4
 
 # ── Public codes of cells ─────────────────────────────────────────────────────────────────────────
 
@@ -39,15 +47,16 @@ class PublicCodes(NamedTuple):
     ``matrix``, of shape (cells, codes), has whole numbers from 0 to `CODE_RANGE`; a code is zero in
     all cells of other columns. ``starts`` is the first cell of each column and the number of all;
     ``code_starts`` the first code of each column and the number of all. ``weights`` is the public
-    weight of each cell, positive, which sums to one in each column. ``is_square`` says which codes
-    are squares of ranks.
+    weight of each cell, positive, which sums to one in each column. ``is_private`` says which codes
+    private releases have: they leave out squares of ranks and all but a few levels, because noise
+    grows with the number of codes.
     """
 
     matrix: IntArray
     starts: IntArray
     code_starts: IntArray
     weights: FloatArray
-    is_square: AnyArray
+    is_private: AnyArray
 
     @classmethod
     def of(cls, bins: Sequence[Bins]) -> PublicCodes:
@@ -55,19 +64,23 @@ class PublicCodes(NamedTuple):
         starts = np.cumsum([0, *(column.n_cells for column in bins)])
         weights = [_public_weights(column) for column in bins]
         blocks = [_codes(column, weight) for column, weight in zip(bins, weights, strict=True)]
-        code_starts = np.cumsum([0, *(block.shape[1] for block in blocks)])
+        code_starts = np.cumsum([0, *(len(block) for block in blocks)])
         matrix = np.zeros((int(starts[-1]), int(code_starts[-1])), dtype=np.int64)
         for k, block in enumerate(blocks):
-            matrix[starts[k] : starts[k + 1], code_starts[k] : code_starts[k + 1]] = block
-        is_square = np.zeros(matrix.shape[1], dtype=bool)
-        is_square[code_starts[:-1][[column.n_ordered > 2 for column in bins]] + 1] = True
-        return cls(matrix, starts, code_starts, np.concatenate(weights), is_square)
+            for number, code in enumerate(block):
+                matrix[starts[k] : starts[k + 1], code_starts[k] + number] = code.values
+        is_private = np.array([code.is_private for block in blocks for code in block], dtype=bool)
+        return cls(matrix, starts, code_starts, np.concatenate(weights), is_private)
+
+    @property
+    def column(self) -> IntArray:
+        """The column of each code."""
+        return np.repeat(np.arange(len(self.code_starts) - 1), np.diff(self.code_starts))
 
     @property
     def of_two_columns(self) -> IntArray:
         """One for each pair of codes of two different columns, the first before the second."""
-        column = np.repeat(np.arange(len(self.code_starts) - 1), np.diff(self.code_starts))
-        return (column[:, None] < column[None, :]).astype(np.int64)
+        return (self.column[:, None] < self.column[None, :]).astype(np.int64)
 
 
 def _public_weights(bins: Bins) -> FloatArray:
@@ -78,28 +91,35 @@ def _public_weights(bins: Bins) -> FloatArray:
     return shares
 
 
-def _codes(bins: Bins, weights: FloatArray) -> IntArray:
+class _Code(NamedTuple):
+    """A code of the cells of one column."""
+
+    values: IntArray
+    is_private: bool
+
+
+def _codes(bins: Bins, weights: FloatArray) -> list[_Code]:
     """Return the codes of a column: rank and its square, and indicators of cells without order."""
-    codes: list[IntArray] = []
+    codes: list[_Code] = []
     ordered = np.arange(1, 1 + bins.n_ordered)
     if bins.n_ordered > 1:
         share = weights[ordered] / weights[ordered].sum()
         rank = np.cumsum(share) - share / 2.0
         rank = (rank - rank[0]) / (rank[-1] - rank[0])
         for code in [rank, (2.0 * rank - 1.0) ** 2][: bins.n_ordered - 1]:
-            column = np.zeros(bins.n_cells, dtype=np.int64)
-            column[ordered] = np.rint(CODE_RANGE * code)
-            codes.append(column)
+            values = np.zeros(bins.n_cells, dtype=np.int64)
+            values[ordered] = np.rint(CODE_RANGE * code)
+            codes.append(_Code(values, is_private=not codes))
     single = np.setdiff1d(np.arange(bins.n_cells), ordered)
     frequent = single[np.argsort(-weights[single], kind="stable")]
     # Indicators of all cells would add up to one: the most frequent one has none.
     frequent = frequent if bins.n_ordered else frequent[1:]
-    codes += [
-        np.where(np.arange(bins.n_cells) == cell, CODE_RANGE, 0)
-        for cell in frequent[:_CODED_LEVELS]
-        if bins.weights and bins.weights[cell] > 0
-    ]
-    return np.array(codes, dtype=np.int64).reshape(len(codes), bins.n_cells).T
+    for number, cell in enumerate(frequent):
+        is_first = number < _CODED_LEVELS
+        if bins.weights and bins.weights[cell] > 0 and (is_first or weights[cell] > _CODED_SHARE):
+            values = np.where(np.arange(bins.n_cells) == cell, CODE_RANGE, 0)
+            codes.append(_Code(values, is_private=is_first))
+    return codes
 
 
 # ── What is published ─────────────────────────────────────────────────────────────────────────────
@@ -161,7 +181,41 @@ def publish(
                 groups[label, members] = members[0]
                 cells[label, members[0]] = total // base * base
     unit = min_cell * CODE_RANGE**2
-    return Published(cells, groups, queries.cross // unit * unit)
+    cross = queries.cross // unit * unit
+    for label in range(len(cells)):
+        _leave_rest(cross[label], cells[label], groups[label], codes, min_cell)
+    return Published(cells, groups, cross)
+
+
+def shown_levels(groups: IntArray, codes: PublicCodes) -> tuple[AnyArray, AnyArray]:
+    """Return which codes are indicators of a cell, and which of these are a group by themselves."""
+    indicator = ((codes.matrix > 0).sum(axis=0) == 1) & (codes.matrix.max(axis=0) == CODE_RANGE)
+    cell = codes.matrix.argmax(axis=0)
+    alone = np.bincount(groups, minlength=len(groups))[cell] == 1
+    return indicator, indicator & alone & (groups[cell] == cell)
+
+
+def _leave_rest(
+    cross: IntArray, cells: IntArray, groups: IntArray, codes: PublicCodes, least: int
+) -> None:
+    """Lower pair counts of a level until they leave k − 1 of its rows to the other pairs, in place.
+
+    Cross sums of two indicators are pair counts. If those of a level with one column added up to
+    nearly all rows of the level, the other pairs of the level would be known to be nearly empty.
+    """
+    unit = least * CODE_RANGE**2
+    indicator, shown = shown_levels(groups, codes)
+    column, cell = codes.column, codes.matrix.argmax(axis=0)
+    both = cross + cross.T
+    for code in np.flatnonzero(shown):
+        rest = cells[cell[code]] - least + 1
+        for other in np.unique(column[indicator & (both[code] > 0)]):
+            pairs = np.flatnonzero(indicator & (column == other))
+            while least * (both[code, pairs] // unit).sum() > max(rest, 0):
+                largest = pairs[both[code, pairs].argmax()]
+                both[code, largest] -= unit
+                both[largest, code] -= unit
+    cross[:] = both * codes.of_two_columns
 
 
 def rounding_base(min_cell: int) -> int:
@@ -180,6 +234,14 @@ def _order(bins: Bins, site: str) -> tuple[IntArray, float]:
         return np.arange(bins.n_cells), share
     keys = [sha256(digest + str(cell).encode()).digest() for cell in range(bins.n_cells)]
     return np.array(sorted(range(bins.n_cells), key=keys.__getitem__)), share
+
+
+def _middle(total: FloatArray, start: int, stop: int, share: float) -> int:
+    """Return where a range of cells is divided: nearest to a share of its public weight."""
+    half = (1.0 - share) * total[start] + share * total[stop]
+    middle = int(np.clip(np.searchsorted(total, half), start + 1, stop - 1))
+    nearer = middle - 1 > start and half - total[middle - 1] < total[middle] - half
+    return middle - 1 if nearer else middle
 
 
 class _Group(NamedTuple):
@@ -203,10 +265,7 @@ def _merged(weights: FloatArray, rows: IntArray, least: int, part: float) -> lis
     def divided(start: int, stop: int) -> list[_Group]:
         if stop - start < 2 or total[stop] - total[start] < 2 * least:
             return [_Group(start, stop, least)]
-        half = (1.0 - part) * share[start] + part * share[stop]
-        middle = int(np.clip(np.searchsorted(share, half), start + 1, stop - 1))
-        if middle - 1 > start and half - share[middle - 1] < share[middle] - half:
-            middle -= 1
+        middle = _middle(share, start, stop, part)
         if total[middle] - total[start] < least:
             return joined(divided(middle, stop), start, 1)
         if total[stop] - total[middle] < least:
@@ -229,6 +288,48 @@ def _merged(weights: FloatArray, rows: IntArray, least: int, part: float) -> lis
     return [(group.start, group.stop) for group in divided(0, len(rows))]
 
 
+def halves_below(
+    groups: IntArray, weights: FloatArray, order: IntArray, share: float
+) -> Iterator[IntArray]:
+    """Yield cells of a column that together have fewer rows than the least, by its groups.
+
+    Whoever knows the rule of merging can tell these halves: see `_merged`. ``groups`` has the group
+    of each cell, and ``order`` and ``share`` are those of the column at the site.
+    """
+    group = groups[order]
+    total = np.concatenate([[0.0], np.cumsum(weights[order])])
+
+    def walk(start: int, stop: int, *, left: bool, right: bool) -> Iterator[IntArray]:
+        """Look at a range; ``left`` and ``right`` say whether it was joined with a neighbour."""
+        if stop - start < 2 or (group[start:stop] == group[start]).all():
+            return
+        middle = _middle(total, start, stop, share)
+        if group[middle - 1] != group[middle]:
+            yield from walk(start, middle, left=left, right=False)
+            yield from walk(middle, stop, left=False, right=right)
+        elif (group[start:middle] == group[start]).all() and not left:
+            yield order[start:middle]
+            yield from walk(middle, stop, left=True, right=right)
+        elif (group[middle:stop] == group[middle]).all() and not right:
+            yield order[middle:stop]
+            yield from walk(start, middle, left=left, right=True)
+
+    yield from walk(0, len(order), left=False, right=False)
+
+
+def hidden_halves(
+    groups: IntArray, bins: Sequence[Bins], codes: PublicCodes, site: str
+) -> IntArray:
+    """Return the number of the half below the least that each cell is in; −1 if it is in none."""
+    numbers, count = np.full(len(groups), -1), 0
+    for k, column in enumerate(bins):
+        part = slice(int(codes.starts[k]), int(codes.starts[k + 1]))
+        for cells in halves_below(groups[part], codes.weights[part], *_order(column, site)):
+            numbers[part.start + cells] = count
+            count += 1
+    return numbers
+
+
 # ── Estimates from what several sites published ───────────────────────────────────────────────────
 
 
@@ -237,7 +338,8 @@ class PublishedClass(NamedTuple):
 
     ``total`` is the number of rows, ``cells`` the rows of each group at its first cell, ``cross``
     the cross sums, and ``cross_variance`` the variance of the error of each of them. They were
-    rounded down to multiples of ``step``; zero if they were not rounded.
+    rounded down to multiples of ``step``; zero if they were not rounded. ``halves`` are those of
+    `hidden_halves`, which have ``most_hidden`` rows at most; None if there is none.
     """
 
     total: float
@@ -246,13 +348,18 @@ class PublishedClass(NamedTuple):
     cross: FloatArray
     cross_variance: float | FloatArray
     step: float = 0.0
+    halves: IntArray | None = None
+    most_hidden: float = 0.0
 
 
 def estimate_pairs(
-    by_class: Sequence[Sequence[PublishedClass]], codes: PublicCodes
+    by_class: Sequence[Sequence[PublishedClass]], codes: PublicCodes, *, shrunk: bool = True
 ) -> list[PairCounts]:
-    """Return expected pair counts of each class, from what sites published of it."""
-    shares = [_cell_shares(parts, codes) for parts in by_class]
+    """Return expected pair counts of each class, from what sites published of it.
+
+    Correlations are ``shrunk`` by their errors, which is best for solving, or without bias.
+    """
+    shares = _cell_shares(by_class, codes)
     totals = np.array([sum(part.total for part in parts) for parts in by_class])
     correlations = [
         _correlations(parts, total, share, codes)
@@ -261,49 +368,81 @@ def estimate_pairs(
     weights = totals / max(float(totals.sum()), 1.0)
     pooled = sum(w * each.values for w, each in zip(weights, correlations, strict=True))
     variance = sum(w**2 * each.variance for w, each in zip(weights, correlations, strict=True))
-    pooled = _shrunk(pooled, variance, codes.code_starts)
+    pooled = _shrunk(pooled, variance)
     groups = []
     for total, share, each in zip(totals, shares, correlations, strict=True):
-        own = _shrunk(each.values - pooled, each.variance, codes.code_starts)
-        mixed = _positive(pooled + own, codes.code_starts)
+        own = _shrunk(each.values - pooled, each.variance)
+        mixed = _positive(pooled + own, codes.code_starts) if shrunk else each.values
         groups.append(_pairs(float(total), share, each.loadings, mixed, codes))
     return groups
 
 
-def _shrunk(values: FloatArray, variance: FloatArray, starts: IntArray) -> FloatArray:
-    """Shrink correlations of each pair of columns by the known variance of their errors.
+def _shrunk(values: FloatArray, variance: FloatArray | float) -> FloatArray:
+    """Shrink correlations by the known variance of their errors, and drop those within it.
 
-    The factor of a pair is max(0, 1 - expected / observed sum of squares), after James and Stein.
+    The factor is max(0, 1 - 2 variance / square), after James and Stein.
     """
-    if not len(values):
-        return values
-    begin = starts[:-1][np.diff(starts) > 0]
-    expected, observed = (
-        np.add.reduceat(np.add.reduceat(each, begin, axis=0), begin, axis=1)
-        for each in (variance, values**2)
-    )
-    factor = np.maximum(0.0, 1.0 - expected / np.where(observed > 0, observed, 1.0))
-    sizes = np.diff(np.append(begin, len(values)))
-    shrunk: FloatArray = values * np.repeat(np.repeat(factor, sizes, axis=0), sizes, axis=1)
+    squares = values**2
+    factor = 1.0 - _DOUBT * variance / np.where(squares > 0, squares, 1.0)
+    shrunk: FloatArray = values * np.maximum(0.0, factor)
     return shrunk
 
 
-def _cell_shares(parts: Sequence[PublishedClass], codes: PublicCodes) -> FloatArray:
-    """Return the share of each cell of its column, by expectation maximisation.
+def _cell_shares(
+    by_class: Sequence[Sequence[PublishedClass]], codes: PublicCodes
+) -> list[FloatArray]:
+    """Return the share of each cell of its column in each class, by expectation maximisation.
 
-    It starts from public weights. Each round spreads the rows of a group over its cells by the
-    shares of the round before, which are those of all sites: a site with finer groups helps others.
+    Each round spreads the rows of a group over its cells by the shares of the round before, which
+    are those of all sites: a site with finer groups helps others. Shares of all classes together
+    start from public weights, and those of each class from shares of all: a group in which nothing
+    tells cells apart has the same odds in all of its cells.
     """
     column = np.repeat(np.arange(len(codes.starts) - 1), np.diff(codes.starts))
-    shares, n_cells = codes.weights, len(codes.weights)
-    for _ in range(_SPREADING_ROUNDS):
-        rows = np.zeros(n_cells)
-        for part in parts:
-            of_group = np.bincount(part.groups, shares, n_cells)[part.groups]
-            rows += part.cells[part.groups] * shares / np.where(of_group > 0, of_group, 1.0)
-        sums = np.bincount(column, rows)[column]
-        shares = np.where(sums > 0, rows / np.where(sums > 0, sums, 1.0), codes.weights)
-    return shares
+
+    def after_rounds(parts: Sequence[PublishedClass], shares: FloatArray) -> FloatArray:
+        for _ in range(_SPREADING_ROUNDS):
+            rows = np.sum([np.zeros(len(shares)), *(_spread(part, shares) for part in parts)], 0)
+            sums = np.bincount(column, rows)[column]
+            shares = np.where(sums > 0, rows / np.where(sums > 0, sums, 1.0), codes.weights)
+        return shares
+
+    of_all = after_rounds([part for parts in by_class for part in parts], codes.weights)
+    return [after_rounds(parts, of_all) for parts in by_class]
+
+
+def _spread(part: PublishedClass, shares: FloatArray) -> FloatArray:
+    """Return the expected rows of cells of one site, if rows of a group have these shares.
+
+    Halves that are known to have fewer rows than the least have at most what their merging leaves
+    open; the other cells of the group have the rest.
+    """
+    size, groups = len(shares), part.groups
+
+    def of_group(values: FloatArray) -> FloatArray:
+        sums: FloatArray = np.bincount(groups, values, size).astype(np.float64)[groups]
+        return sums
+
+    rows = part.cells[groups] * _quotient(shares, of_group(shares))
+    if part.halves is None:
+        return rows
+    hidden = part.halves >= 0
+    of_half = np.bincount(part.halves[hidden], rows[hidden]).astype(np.float64)
+    kept = np.where(hidden, 0.0, rows)
+    limited = kept.copy()
+    limited[hidden] = (
+        rows[hidden] * np.minimum(1.0, _quotient(part.most_hidden, of_half))[part.halves[hidden]]
+    )
+    spread: FloatArray = limited + of_group(rows - limited) * _quotient(kept, of_group(kept))
+    return spread
+
+
+def _quotient(values: FloatArray | float, divisors: FloatArray) -> FloatArray:
+    """Return a quotient, zero where the divisor is."""
+    divided: FloatArray = np.where(
+        divisors > 0, values / np.where(divisors > 0, divisors, 1.0), 0.0
+    )
+    return divided
 
 
 class _Correlations(NamedTuple):
@@ -341,14 +480,27 @@ def _correlations(
         each = slice(*codes.code_starts[k : k + 2])
         centred = scaled[cells, each] - mean[each]
         weighted = share[cells, None] * centred
-        values, vectors = np.linalg.eigh(centred.T @ weighted)
-        kept = values > 1e-4
-        inverse = np.where(kept, 1.0 / np.sqrt(np.where(kept, values, 1.0)), 0.0)
-        whitening[each, each] = vectors * inverse
+        whitening[each, each] = _whitening(centred.T @ weighted)
         loadings[cells, each] = weighted @ whitening[each, each]
     noise *= codes.of_two_columns
     variance = (whitening**2).T @ (noise + noise.T) @ whitening**2 / max(total, 1.0) ** 2
     return _Correlations(whitening.T @ covariance @ whitening, variance, loadings)
+
+
+def _whitening(covariance: FloatArray) -> FloatArray:
+    """Return combinations of codes that are uncorrelated, each with a variance of one, as columns.
+
+    The first is the first code, and each further one what its code adds to those before it: rare
+    levels, whose sums have large errors, leave the combinations of frequent ones alone. A code
+    that adds nothing is zero.
+    """
+    whitening = np.zeros_like(covariance)
+    for k in range(len(covariance)):
+        residual = np.eye(len(covariance))[k] - whitening @ (whitening.T @ covariance[k])
+        variance = float(residual @ covariance @ residual)
+        if variance > max(_LEAST_VARIANCE, 1e-3 * float(covariance[k, k])):
+            whitening[:, k] = residual / np.sqrt(variance)
+    return whitening
 
 
 def _positive(correlations: FloatArray, starts: IntArray) -> FloatArray:

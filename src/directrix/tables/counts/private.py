@@ -56,20 +56,20 @@ _NEIGHBOURS = "add or remove one row"
 def centred_codes(codes: PublicCodes) -> IntArray:
     """Return 2 f − Q for the codes f of each column, and zero in the cells of other columns.
 
-    Centred codes have half the largest size, so that the noise of cross sums is a quarter. Squares
-    of ranks are left out, and their centred codes are zero: they would double the noise.
+    Centred codes have half the largest size, so that the noise of cross sums is a quarter. Codes
+    that private releases leave out are zero: squares of ranks would double the noise.
     """
     centred = np.zeros_like(codes.matrix)
     for k in range(len(codes.starts) - 1):
         own = slice(*codes.starts[k : k + 2]), slice(*codes.code_starts[k : k + 2])
         centred[own] = 2 * codes.matrix[own] - CODE_RANGE
-    made: IntArray = np.where(codes.is_square, 0, centred)
+    made: IntArray = np.where(codes.is_private, centred, 0)
     return made
 
 
 def released_pairs(codes: PublicCodes) -> AnyArray:
     """Return which pairs of codes have cross sums in a private release."""
-    kept = ~codes.is_square
+    kept = codes.is_private
     pairs: AnyArray = codes.of_two_columns.astype(bool) & kept[:, None] & kept
     return pairs
 

@@ -31,10 +31,12 @@ from directrix.tables.bins import Bins
 from directrix.tables.counts.bin_counts import BinCounts, require_same_bins
 from directrix.tables.counts.disclosure import (
     CODE_RANGE,
+    HIDDEN_SHARE,
     PublicCodes,
     PublishedClass,
     Queries,
     estimate_pairs,
+    hidden_halves,
     identity_groups,
     publish,
     rounding_base,
@@ -80,7 +82,18 @@ class CountsPart(Part):
             numbers |= {f"indices{k}": pairs.indices.astype(np.int64), f"data{k}": pairs.data + 0.0}
         return numbers
 
-    def of_class(self, label: Any, codes: PublicCodes) -> PublishedClass | None:
+    @property
+    def cell_noise(self) -> float:
+        """Variance of the error of a cell: that of noise, or of rounding the rows of a group."""
+        if self.control["kind"] == PRIVATE:
+            return float(self.control["scale_cells"] ** 2)
+        if self.control["kind"] == MIN_CELL:
+            return rounding_base(int(self.control["min_cell"])) ** 2 / 12.0
+        return 0.0
+
+    def of_class(
+        self, label: Any, codes: PublicCodes, bins: Sequence[Bins]
+    ) -> PublishedClass | None:
         """Return what the part says of a class as expected numbers; None if it has none."""
         index = np.flatnonzero(self.classes == label)
         if not len(index):
@@ -95,11 +108,17 @@ class CountsPart(Part):
             groups = np.arange(len(cells))
             return PublishedClass(total, cells, groups, queries.cross[0].astype(np.float64), 0.0)
         cross[upper] = self.cross[k]
-        cells, total, step = self.cells[k].astype(np.float64), float(self.rows[k]), 0.0
-        if self.control["kind"] == MIN_CELL:
-            least = int(self.control["min_cell"])
-            cells, step = _expected_cells(self, k, codes, least), least * CODE_RANGE**2
-        return PublishedClass(total, cells, self.groups[k], cross, self.cross_variance, step)
+        cells, total = self.cells[k].astype(np.float64), float(self.rows[k])
+        published = PublishedClass(total, cells, self.groups[k], cross, self.cross_variance)
+        if self.control["kind"] != MIN_CELL:
+            return published
+        least = int(self.control["min_cell"])
+        return published._replace(
+            cells=_expected_cells(self, k, codes, least),
+            step=least * CODE_RANGE**2,
+            halves=hidden_halves(self.groups[k], bins, codes, self.site),
+            most_hidden=HIDDEN_SHARE * (least - 1),
+        )
 
 
 def _expected_cells(part: CountsPart, k: int, codes: PublicCodes, least: int) -> FloatArray:
@@ -221,13 +240,18 @@ class ReleasedCounts(Release):
         """A fitted ``Binner`` with the agreed bins."""
         return BinCounts(self.bins, np.empty(0, np.int64), ((),), named=self.named).binner
 
-    def estimate(self) -> BinCounts:
+    def estimate(self, *, shrunk: bool = True) -> BinCounts:
         """Return counts that a fit uses in place of those of all rows.
 
         Without control they are the sums of the counts of the sites. With control, groups of cells
         are divided by what all sites together show of their cells, and pairs of cells follow from
-        the cross sums, which are shrunk by the error that rounding or noise has left in them. Their
-        differences say nothing about rows.
+        the cross sums. Their differences say nothing about rows.
+
+        Parameters
+        ----------
+        shrunk : bool
+            Whether correlations are shrunk by the error that rounding or noise has left in them: a
+            fit needs that. Without, they have no bias, as the variance of scores needs it.
         """
         classes = self.classes
         nothing = BinCounts(self.bins, classes[:0], ((),), named=self.named)
@@ -239,17 +263,16 @@ class ReleasedCounts(Release):
             return nothing
         codes = PublicCodes.of(self.bins)
         by_class = [self._of_class(label, codes) for label in classes]
-        groups = tuple(estimate_pairs(by_class, codes))
+        groups = tuple(estimate_pairs(by_class, codes, shrunk=shrunk))
         return BinCounts(self.bins, classes, (groups,), named=self.named)
 
     @property
     def cell_noise(self) -> dict[Any, float]:
-        """Variance of the noise that was added to each cell of a class; empty without noise."""
-        private = [part for part in self.parts if part.control["kind"] == PRIVATE]
+        """Variance of the error of each cell of a class, by noise or rounding; empty without."""
         noise: dict[Any, float] = {}
-        for part in private:
-            for label in part.classes.tolist():
-                noise[label] = noise.get(label, 0.0) + part.control["scale_cells"] ** 2
+        for part in self.parts:
+            for label in part.classes.tolist() if part.cell_noise else ():
+                noise[label] = noise.get(label, 0.0) + part.cell_noise
         return noise
 
     @property
@@ -270,7 +293,7 @@ class ReleasedCounts(Release):
         """
         published, noisy = [], []
         for part in self.parts:
-            made = part.of_class(label, codes)
+            made = part.of_class(label, codes, self.bins)
             if made is None:
                 continue
             if part.control["kind"] == PRIVATE:
