@@ -273,5 +273,5 @@ def test_one_segment_has_no_gap():
     X, y, _ = drawn(300)
     table = DirectClassifier(METRIC, parity="fpr").fit(X, y, segment=["f"] * 300).alternatives_
     assert not table.acts
-    with pytest.raises(AlternativeError, match="no alternative 3: ask for one from 0"):
+    with pytest.raises(AlternativeError, match="no alternative 3: choose one from 0"):
         DirectClassifier(METRIC, parity="fpr").fit(X, y, segment=["f"] * 300).alternative(3)

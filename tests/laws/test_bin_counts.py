@@ -281,7 +281,7 @@ def test_counts_stay_exact_to_two_to_the_53():
 def test_what_is_not_a_part_cannot_be_subtracted():
     binner, rows, _ = case(1)
     counts = of(binner, rows, folded=False)
-    with pytest.raises(NegativeCountError, match=r"cell .* of column 'age' would be negative"):
+    with pytest.raises(NegativeCountError, match=r"cell .* of column 'age' would become negative"):
         counts - (counts + counts)
     with pytest.raises(NegativeCountError):
         BinCounts.empty(binner) - counts

@@ -172,7 +172,7 @@ def test_the_error_is_the_only_one_that_is_shown(classifier):
 def test_what_is_wrong_with_the_labels_is_said_of_them(classifier):
     y = labels().astype(float)
     y[3] = np.nan
-    with pytest.raises(ValueError, match=r"y has no label .* the first at position 3"):
+    with pytest.raises(ValueError, match=r"y has missing labels .* the first at position 3"):
         classifier.fit(pd.DataFrame(columns()), y)
 
 

@@ -241,7 +241,7 @@ def test_signs_are_kept_in_any_unit(metric):
     X = rng.normal(size=(400, 3))
     y = X[:, 0] - X[:, 1] + rng.normal(size=400) > 1
     X = X * [1e-6, 1e6, 1.0] + [0.0, 1e9, 0.0]
-    with pytest.warns(DirectionWarning, match="direction of 'feature 1'"):
+    with pytest.warns(DirectionWarning, match="direction asked of 'feature 1'"):
         fitted = DirectClassifier(metric, cv=3, monotone={0: "increasing", 1: "increasing"}).fit(
             X, y
         )

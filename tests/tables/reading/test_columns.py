@@ -177,7 +177,7 @@ def test_what_cannot_be_read_is_named():
         (read_polars, polars.Series([[1], [2]])),
         (read_array, np.zeros(2, dtype=[("a", float)])),
     ]:
-        with pytest.raises(ColumnKindError, match=r"column 'town' holds .*, and numbers, booleans"):
+        with pytest.raises(ColumnKindError, match=r"column 'town' holds .*, but numbers, booleans"):
             read(column, "town")
     with pytest.raises(ValueError, match="Complex data not supported: column 'town'"):
         read_array(np.array([1j]), "town")
