@@ -53,7 +53,7 @@ def test_metrics_that_share_candidates_have_their_own_classifiers(member):
 @pytest.mark.parametrize(
     ("params", "words"),
     [
-        ({"limits": {"fpr": 0.1}}, "guarantee=0.95"),
+        ({"limits": {"fpr": 0.1}}, "limits= needs guarantee="),
         ({"time_budget": 0.0}, "seconds above zero"),
     ],
 )

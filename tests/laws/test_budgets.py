@@ -117,5 +117,5 @@ def test_mistakes_are_named(kind):
     too_few = made(kind).set_params(guarantee=0.99)
     with pytest.raises(FewDaysError, match="on 99 days"):
         too_few.fit(X, y, day=day)
-    with pytest.raises(ValueError, match="give guarantee="):
+    with pytest.raises(ValueError, match="needs guarantee="):
         made(kind).set_params(guarantee=None).fit(X, y, day=day)

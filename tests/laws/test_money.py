@@ -174,7 +174,7 @@ def test_limits_are_kept_beside_money(made):
 def test_mistakes_are_named(made):
     X, y, amount = drawn(300)
     model = made(Cost(fp=8, fn="amount"))
-    with pytest.raises(CostColumnError, match="give an array as amount="):
+    with pytest.raises(CostColumnError, match="pass an array as amount="):
         model.fit(X, y)
     with pytest.raises(TypeError, match="unexpected keyword argument 'amount'"):
         made("auc").fit(X, y, amount=amount)
@@ -186,7 +186,7 @@ def test_mistakes_are_named(made):
         with pytest.raises(ValueError, match="do not go with more than two classes"):
             model.fit(X, y + (np.arange(300) % 3), amount=amount)
     model.fit(X, y, amount=amount)
-    with pytest.raises(CostColumnError, match="give an array as amount="):
+    with pytest.raises(CostColumnError, match="pass an array as amount="):
         model.predict(X)
 
 

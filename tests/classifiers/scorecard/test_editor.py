@@ -375,7 +375,7 @@ def test_a_lockbox_that_is_read_again_after_more_edits_warns(edit):
     boxed = editor()
     boxed.fit()
     boxed.fit()  # the same card: nothing was chosen in between
-    with pytest.warns(LockboxReadWarning, match="with 0 edits"):
+    with pytest.warns(LockboxReadWarning, match="after 0 edits"):
         boxed.drop("home").fit()
 
 

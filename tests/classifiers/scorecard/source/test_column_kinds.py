@@ -51,7 +51,7 @@ def test_several_kinds_have_one_in_common(kinds, common):
 
 @pytest.mark.parametrize("other", ["number", "boolean"])
 def test_dates_are_no_numbers(other):
-    with pytest.raises(ColumnKindError, match="holds dates and numbers, and values of one kind"):
+    with pytest.raises(ColumnKindError, match="holds dates and numbers, but values of one kind"):
         _ = kinds_of(VALUES["date"], VALUES[other]).columns
 
 
