@@ -348,7 +348,7 @@ def test_percentages_for_a_threshold_of_probabilities_warn():
     scores, y = scored(200)
     probability = 1.0 / (1.0 + np.exp(-scores))
     model = OperatingPointClassifier(None, "f1").fit(probability, y)
-    with pytest.warns(OtherScaleWarning, match="are they percentages") as caught:
+    with pytest.warns(OtherScaleWarning, match="are these percentages") as caught:
         model.predict(100.0 * probability)
     assert caught[0].message.rows == np.count_nonzero(100.0 * probability > 1.0)
     with warnings.catch_warnings():
