@@ -33,6 +33,7 @@ from directrix.moments.projection import ScoreMoments
 from directrix.tables.coding.card_coding import CardCoding, column_codings
 from directrix.tables.coding.coded_rows import Coding
 from directrix.tables.coding.prior import CellKinds
+from directrix.tables.counts.stability import effective_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -168,9 +169,8 @@ def card_of_counts(
         risks = np.asarray(risk.profile(*whole.line_scores(whole.lines(settings)), prior)[0])
     best = int(np.argmin(risks))
     line = whole.lines([settings[best]])[0]
-    on_new_rows, spread = OnNewRows(), whole
-    if release is not None and release.cell_noise:
-        on_new_rows = _on_new_rows(counts, label, whole, line, settings[best])
+    on_new_rows, spread = _on_new_rows(counts, label, whole, line, settings[best]), whole
+    if release is not None:
         spread = coded_moments(release.estimate(shrunk=False), coding, label)[0]
     gap, var_pos, var_neg = on_new_rows.of(*_scores_of_line(whole, spread, line))
     _, threshold = risk.profile(np.array([gap]), np.array([var_pos]), np.array([var_neg]), prior)
@@ -206,7 +206,8 @@ def _on_new_rows(
     Coefficients w = H δ add tr(H E) to w · δ, for errors of covariance E in δ: those of sampling,
     and of noise or rounding. A covariance :math:`\Sigma_c` of :math:`n_c` rows with weight
     :math:`a_c` in the equations makes the variance of scores too small, by a factor of about
-    :math:`(1 - a_c\, \mathrm{tr}(H \Sigma_c) / n_c)^2`.
+    :math:`(1 - a_c\, \mathrm{tr}(H \Sigma_c) / n_c)^2`. Coefficients that their signs hold at zero
+    fit nothing.
     """
     ridge, angle = setting
     gap = float(line[:-1] @ moments.delta)
@@ -216,11 +217,13 @@ def _on_new_rows(
     weights: FloatArray = np.eye(len(matrix))
     if moments.noise is not None:
         weights = np.linalg.solve(noisy, matrix).T.astype(np.float64)
-    solution = np.linalg.solve(weights @ matrix + ridge * np.eye(len(matrix)), weights)
+    equations = weights @ matrix + ridge * np.eye(len(matrix))
+    free, solution = np.flatnonzero(line[:-1]), np.zeros_like(weights)
+    solution[free] = np.linalg.solve(equations[np.ix_(free, free)], weights[free])
     coef = solution @ moments.delta
     length = float(line[:-1] @ coef / (coef @ coef))
-    positives = float(counts.class_moments(label).weight)
-    rows = max(positives, 1.0), max(float(counts.weight) - positives, 1.0)
+    positive = counts.classes == label
+    rows = [max(effective_rows(counts, side), 1.0) for side in (positive, ~positive)]
     errors = moments.cov_pos / rows[0] + moments.cov_neg / rows[1]
     if moments.noise is not None:
         errors = errors + moments.noise.covariance
@@ -321,7 +324,7 @@ class CountedSizes(NamedTuple):
         """Return the moments of scores on new rows, as far from those of the fit as full cards'."""
         scores = self._scores(self.counts, card)
         variances = scores.var_pos, scores.var_neg
-        if self.release is not None and self.release.cell_noise:
+        if self.release is not None:
             observed = self._scores(self.release.estimate(shrunk=False), card)
             variances = max(variances[0], observed.var_pos), max(variances[1], observed.var_neg)
         gap, var_pos, var_neg = on_new_rows.of(scores.mean_pos - scores.mean_neg, *variances)

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from directrix import Binner, ScorecardClassifier
 from directrix.metrics import AUC
@@ -40,6 +41,16 @@ def test_the_predicted_rates_are_those_of_the_threshold():
     card = ScorecardClassifier("recall@fpr=0.05").fit_summary(counts())
     assert card.operating_point_.predicted.fpr == pytest.approx(0.05, abs=1e-6)
     assert np.mean(card.predict(X[~Y])) == pytest.approx(0.05, abs=0.05)
+
+
+@pytest.mark.parametrize(("copies", "gained"), [(1, True), (10_000, False)])
+def test_only_a_card_of_few_rows_gains_by_fitting_errors(copies, gained):
+    card = ScorecardClassifier("auc", max_lines=None).fit_summary(copies * counts())
+    scores = card.decision_function(X)
+    gap = scores[Y].mean() - scores[~Y].mean()
+    on_these_rows = norm.cdf(gap / np.sqrt(scores[Y].var() + scores[~Y].var()))
+    too_much = on_these_rows - card.operating_point_.predicted.metric
+    assert too_much > 1e-3 if gained else too_much == pytest.approx(0.0, abs=1e-5)
 
 
 def test_counts_without_folds_have_a_cautious_ridge():

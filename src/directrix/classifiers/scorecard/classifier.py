@@ -267,7 +267,7 @@ class ScorecardClassifier(CardModel):
 
         The ridge and the trade-off are chosen by the risk of normal scores on folds of the counts;
         without folds the ridge is a cautious one. The rates of the operating point are predicted,
-        and there is no report.
+        without what the card gains by fitting errors of its counts, and there is no report.
 
         Parameters
         ----------

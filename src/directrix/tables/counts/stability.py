@@ -14,6 +14,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -241,12 +242,16 @@ def psi_reading(psi: float, freedom: int, sizes: tuple[float, float]) -> tuple[f
     return noise, next(reading for limit, reading in steps if psi < limit)
 
 
-def effective_rows(counts: BinCounts) -> float:
-    """Return the number of rows; weights that are not whole numbers make it the effective one."""
-    if counts.exact:
-        return float(counts.weight)
-    squares = float(sum(group.weight_sq for part in counts.parts for group in part))
-    return float(counts.weight) ** 2 / squares if squares else 0.0
+def effective_rows(counts: BinCounts, chosen: AnyArray | None = None) -> float:
+    """Return the number of rows; weights that are not whole numbers make it the effective one.
+
+    ``chosen`` says which classes are counted, by default all.
+    """
+    kept = np.ones(len(counts.classes), dtype=bool) if chosen is None else chosen
+    groups = [group for part in counts.parts for group in compress(part, kept)]
+    weight = float(sum(group.weight for group in groups))
+    squares = weight if counts.exact else float(sum(group.weight_sq for group in groups))
+    return weight**2 / squares if squares else 0.0
 
 
 def _moved_text(bins: Sequence[BinShift]) -> str:
