@@ -319,24 +319,31 @@ def cards_on_tables(arena: Everything) -> list[str]:
     lines = [
         (
             "Means over folds; in bold the best. Lines are the median over the metrics that a card "
-            "was trained for, one card each."
+            "was trained for, one card each. What was not measured in all folds is empty."
         )
     ]
     for about, names in _TABLE_GROUPS.items():
         for metric in ("AUC", "recall at FPR 5 %"):
-            shown = [name for name in names if arena.measured([name], metric, ON_TABLES)]
+            shown = arena.measured(names, metric, (CARD, FULL, TREES))
             if shown:
                 columns = (*(SHORT[rival] for rival in ON_TABLES), "lines", "lines, full")
                 lines += ["", f"{sentence_case(metric)}, tables {about}:", ""]
                 lines += header("table", *columns)
                 lines += [_on_table(arena, [name], metric, name) for name in shown]
-                lines.append(_on_table(arena, shown, metric, f"mean of {len(shown)}"))
+                whole = arena.measured(shown, metric, ON_TABLES)
+                of_all = "" if len(whole) == len(shown) else " that all have"
+                lines.append(_on_table(arena, whole, metric, f"mean of {len(whole)}{of_all}"))
     return lines
 
 
 def _on_table(arena: Everything, names: Sequence[str], metric: str, title: str) -> str:
-    means = arena.means(names, metric, ON_TABLES).mean(axis=0)
-    cells = (bold_if(f"{mean:.3f}", mean == means.max()) for mean in means)
+    have = [rival for rival in ON_TABLES if arena.measured(names, metric, [rival])]
+    means = dict(zip(have, arena.means(names, metric, have).mean(axis=0), strict=True))
+    best = max(means.values())
+    cells = (
+        bold_if(f"{means[rival]:.3f}", means[rival] == best) if rival in means else ""
+        for rival in ON_TABLES
+    )
     printed = -arena.means(names, LINES, [CARD, FULL]).mean(axis=0)
     return line(title, *cells, *(f"{number:.0f}" for number in printed))
 
