@@ -323,7 +323,7 @@ class CardSourceFit:
         weights = [sum(fold.class_moments(each).weight for fold in kept) for each in classes]
         factors = factors_of(fit.class_weight, classes, np.array(weights))
         selection = fit.selection(design.features, label, factors)
-        selection.terms = fit.parity is not None
+        selection.with_sums = fit.parity is not None
         selection.count([group])
         require_counts_of(counts, label, selection.by_fold)
 

@@ -427,7 +427,7 @@ class Score:
 
     ``positive`` is the positive class. ``models`` are the lines whose scores are counted in
     histograms. ``slopes`` are the lines whose gradients are added up. ``count`` says whether cells
-    and pairs of cells are counted. ``terms`` says whether features are added up by segment.
+    and pairs of cells are counted. ``with_sums`` says whether features are added up by segment.
     """
 
     features: NumberFeatures | CellFeatures
@@ -435,7 +435,7 @@ class Score:
     models: Sequence[FoldModels] = ()
     slopes: Sequence[ModelSlopes] = ()
     count: bool = False
-    terms: bool = False
+    with_sums: bool = False
     name = "score"
 
     def __call__(self, plan: ColumnRoles, partition: Partition) -> PassSums:
@@ -462,7 +462,7 @@ class Score:
                     row_weight = None if weight is None else weight[rows]
                     histograms[k] += histogram_of_bins(bins, positive[part][rows], row_weight)
                     segments.add(block, self.models[k], part.start + rows, bins)
-                if self.terms:
+                if self.with_sums:
                     segments.add_terms(block, part, self.features.terms(X), positive[part])
                 for k, slope in enumerate(self.slopes):
                     gradients[k] += slope.sums(X, positive[part], block.row_weight[part], fold)

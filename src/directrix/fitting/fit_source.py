@@ -366,7 +366,7 @@ class HistogramSelection:
     ``factors`` are the class weights of the negatives and of the positives. ``n_folds`` is the
     number of folds that are held out; a later one is set apart. ``trials`` are what was compared on
     a sample of the rows before. ``skipped`` are the steps of the search for which there was no
-    time. ``pool`` has new names of segments. With ``terms`` the first pass adds up features by
+    time. ``pool`` has new names of segments. With ``with_sums`` the first pass adds up features by
     segment.
     """
 
@@ -379,7 +379,7 @@ class HistogramSelection:
     trials: Trials | None = None
     skipped: Sequence[str] = ()
     pool: Mapping[Any, Any] = field(default_factory=dict)
-    terms: bool = False
+    with_sums: bool = False
     #: Groups whose held-out scores are counted, and their histograms by fold.
     groups: list[CandidateGroup] = field(default_factory=list)
     histograms: list[list[ScoreHistogram]] = field(default_factory=list)
@@ -408,11 +408,11 @@ class HistogramSelection:
                 group.models(fold, first + _APART * (fold == self.n_folds)) for fold in folds
             ]
             first += len(group.candidates)
-        features, terms = self.features, self.terms and self.sums is None
-        if terms and isinstance(features, CellFeatures):
+        features, with_sums = self.features, self.with_sums and self.sums is None
+        if with_sums and isinstance(features, CellFeatures):
             self.pairs = crossed_pairs(coding for group in groups for coding in group.codings)
             features = replace(features, pairs=self.pairs)
-        task = Score(features, self.label, models, slopes, pairs, terms)
+        task = Score(features, self.label, models, slopes, pairs, with_sums)
         scored = self.passes.score(task)
         self.sums = add_present(self.sums, scored.sums)
         self.segments = add_present(self.segments, scored.segments)
@@ -463,7 +463,7 @@ class HistogramSelection:
     @property
     def segment_sums(self) -> SegmentSums:
         """Sums of the features of rows that are held out in turn, by segment."""
-        assert self.sums is not None  # noqa: S101 - ``terms`` asks for them
+        assert self.sums is not None  # noqa: S101 - ``with_sums`` asks for them
         sums = self.sums.pooled(self.pool) if self.pool else self.sums
         return replace(sums, sums=sums.sums[: self.n_folds])
 
@@ -598,7 +598,7 @@ class SourceFit:
         kept = [sampled.compared.candidates[k] for k in design.preselection(sampled.compared)]
         group = CandidateGroup(kept, sampled.codings, sampled.units)
         selection = self.selection(design.features, label, factors)
-        selection.terms = self.parity is not None
+        selection.with_sums = self.parity is not None
         selection.skipped = sampled.compared.skipped
         if sampled.trials is not None:
             n_rows = sum(totals.counts(without_fold=self.apart).values())

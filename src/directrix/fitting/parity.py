@@ -291,12 +291,13 @@ class PathSearch(ABC):
             if self.plain.value <= least:
                 return None, f"because its gap is no larger than {least:g}"
         if not allowed:
-            return None, f"because no alternative has {why}"
+            within = f" within one standard error ({error:.4f}) of it" if rule == "one_se" else ""
+            return None, f"because no alternative has a smaller gap{within}"
         smallest = min(point.gap for point in allowed)
         if not isinstance(rule, str) and smallest > least:
-            why = f"no alternative has a gap of at most {least:g}, and this one the smallest"
-        within = [point for point in allowed if point.gap <= max(smallest, least)]
-        return min(within, key=lambda point: (point.loss, point.strength)), why
+            why = f"no alternative has a gap of at most {least:g}, and this one has the smallest"
+        small_enough = [point for point in allowed if point.gap <= max(smallest, least)]
+        return min(small_enough, key=lambda point: (point.loss, point.strength)), why
 
 
 class MovedLines(NamedTuple):
