@@ -25,7 +25,8 @@ def run(model, columns):
         model.SerializeToString(), options, providers=["CPUExecutionProvider"]
     )
     names = [output.name for output in session.get_outputs()]
-    return dict(zip(names, session.run(None, columns), strict=True))
+    read = {each.name: columns[each.name] for each in session.get_inputs()}
+    return dict(zip(names, session.run(None, read), strict=True))
 
 
 def tensors(frame, bins, dtype="float64", missing=MISSING):
