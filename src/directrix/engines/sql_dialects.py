@@ -69,13 +69,13 @@ class Dialect(NamedTuple):
             which = noun if len(names) == 1 else f"{noun} {position} of {len(names)}"
             if not name:
                 msg = f"{which} has an empty name, which cannot be written in SQL: {remedy}"
-                raise SqlNameError(msg, name, [position])
+                raise SqlNameError(msg, name, (position,))
             if "\0" in name:
                 msg = f"{which} has a NUL character in its name {name!r}: {remedy}"
-                raise SqlNameError(msg, name, [position])
+                raise SqlNameError(msg, name, (position,))
             if not _is_unicode(name):
                 msg = f"{which} has half of a surrogate pair in its name {name!r}: {remedy}"
-                raise SqlNameError(msg, name, [position])
+                raise SqlNameError(msg, name, (position,))
             first = seen.setdefault(self.key(name), position)
             if first != position:
                 reason = "upper and lower case are the same to this database"
@@ -87,7 +87,7 @@ class Dialect(NamedTuple):
                     f"{noun} {first} and {noun} {position} would be one column, {name!r}, as "
                     f"{reason}: {remedy}"
                 )
-                raise SqlNameError(msg, name, [first, position])
+                raise SqlNameError(msg, name, (first, position))
 
     def label(self, label: Any) -> str:
         """Return the SQL literal of a label that the database returned."""
