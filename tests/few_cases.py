@@ -1,9 +1,10 @@
-"""The quick form of the suite: at most two cases of each parametrised test.
+"""The quick form of the suite: at most two cases of each parametrised test, one if it fits models.
 
 ``--all-cases`` asks for all of them, and ``--cases N`` for another number. In the quick form every
 test is run, with cases whose values differ as much as they can, and with a tenth of its random
 examples. A hash breaks ties, so that tests of the same matrix meet different parts of it. Folders
-of arithmetic keep all their cases, unless ``--cases 1`` asks for one of each test.
+of arithmetic keep all their cases, unless ``--cases 1`` asks for one of each test. Folders of fits,
+and tests whose only parameter is the session of Spark, have half as many cases as others.
 """
 
 from collections import defaultdict
@@ -26,6 +27,15 @@ CHEAP = tuple(
         *("moments", "risks", "solve", "tables"),
     )
 )
+
+#: Folders in which a case is a fit: a second case of each test takes a third of their time.
+FITS = tuple(
+    f"tests/{room}/"
+    for room in ("classifiers", "cli", "designs", "displays", "documents", "monitoring")
+)
+
+#: Parameters whose cases take seconds, and differ in what all tests that have them share.
+SLOW = frozenset({"spark_master"})
 
 #: Set from the command line before tests are imported.
 SELECTION = Selection()
@@ -86,7 +96,9 @@ def few(items, limit):
         cases = [{name: id(value) for name, value in item.callspec.params.items()} for item in same]
         rank = [crc32(item.nodeid.encode()) for item in same]
         mark = same[0].get_closest_marker("every_case")
-        kept = set(different(cases, limit, mark.args if mark else (), rank))
+        is_slow = same[0].nodeid.startswith(FITS) or cases[0].keys() <= SLOW
+        most = (limit + 1) // 2 if is_slow else limit
+        kept = set(different(cases, most, mark.args if mark else (), rank))
         left_out.update(item.nodeid for index, item in enumerate(same) if index not in kept)
     return (
         [item for item in items if item.nodeid not in left_out],

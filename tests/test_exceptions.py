@@ -153,12 +153,12 @@ ERRORS = [
         ),
     ),
     (
-        LevelNotFoundError("town", "Gratz", ["Graz", "Linz"]),
+        LevelNotFoundError("town", "Gratz", ("Graz", "Linz")),
         {"column": "town", "level": "Gratz", "available": ("Graz", "Linz")},
         "column 'town' has no level 'Gratz'; did you mean 'Graz'? Its levels are 'Graz', 'Linz'",
     ),
     (
-        BinNotFoundError("age", 7j, ["<= 30", "> 30"]),
+        BinNotFoundError("age", 7j, ("<= 30", "> 30")),
         {"column": "age", "bin": 7j, "available": ("<= 30", "> 30")},
         "column 'age' has no bin 7j; its bins are '<= 30', '> 30'",
     ),
@@ -195,7 +195,7 @@ ERRORS = [
         ),
     ),
     (
-        CostColumnError("amount", ["a"]),
+        CostColumnError("amount", ("a",)),
         {"column": "amount", "available": ("a",)},
         (
             "'amount' was not given, and is not a column of the table (its columns: 'a'): pass an"
@@ -217,7 +217,7 @@ ERRORS = [
         "no column named 'x'; the columns are ['a', 'b']",
     ),
     (
-        PandasIndexWarning(["__index_level_0__"]),
+        PandasIndexWarning(("__index_level_0__",)),
         {"columns": ("__index_level_0__",)},
         (
             "left out the index of a pandas data frame (__index_level_0__), which is no feature: "
@@ -306,12 +306,12 @@ ERRORS = [
         ),
     ),
     (
-        SqlNameError("feature 2 has an empty name", "", [2]),
+        SqlNameError("feature 2 has an empty name", "", (2,)),
         {"name": "", "positions": (2,)},
         "feature 2 has an empty name",
     ),
     (
-        CancellationError(["a", "b"]),
+        CancellationError(("a", "b")),
         {"columns": ("a", "b")},
         (
             "subtraction would leave fewer than seven correct digits of the variance of columns "
@@ -406,12 +406,12 @@ ERRORS = [
         "displays are drawn with matplotlib: pip install 'directrix[plot]'",
     ),
     (
-        LabelNotFoundError("yes", [0, 1]),
+        LabelNotFoundError("yes", (0, 1)),
         {"label": "yes", "available": (0, 1)},
         "positive='yes' is not a label: give one of 0, 1",
     ),
     (
-        LabelNotFoundError(1, [0, 1, 2]),
+        LabelNotFoundError(1, (0, 1, 2)),
         {"label": 1, "available": (0, 1, 2)},
         (
             "positive=1 needs two classes, but the labels are 0, 1, 2: leave it out, or fit to `y"
@@ -433,7 +433,7 @@ ERRORS = [
         "fit_source has no parity= with counts=: leave counts= out, or use fit",
     ),
     (
-        CardSizeError(10, [40, 60]),
+        CardSizeError(10, (40, 60)),
         {"max_lines": 10, "known": (40, 60)},
         (
             "no card has at most 10 lines; the sizes are 40, 60. Choose one of these, or fit with"
@@ -501,7 +501,7 @@ ERRORS = [
         ),
     ),
     (
-        NotBetterThanBaselineWarning("logistic regression", ["AUC", "F1"]),
+        NotBetterThanBaselineWarning("logistic regression", ("AUC", "F1")),
         {"baseline": "logistic regression", "metrics": ("AUC", "F1")},
         (
             "logistic regression is as good on held-out rows, by AUC, F1: it is the simpler "
@@ -510,7 +510,7 @@ ERRORS = [
         ),
     ),
     (
-        DirectionWarning(["age", "income"]),
+        DirectionWarning(("age", "income")),
         {"columns": ("age", "income")},
         (
             "the rows contradict the direction asked of 'age', 'income', which therefore have no "

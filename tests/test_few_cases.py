@@ -73,11 +73,14 @@ def test_every_test_is_run_and_the_same_cases_in_any_order(turned):
     assert names == {item.nodeid for item in few(items, 2)[0]}
 
 
-@pytest.mark.parametrize(("limit", "kept"), [(2, (4, 2)), (1, (1, 1))])
-def test_folders_of_arithmetic_keep_all_cases_unless_one_is_asked_for(limit, kept):
-    items = [Item(f"tests/{room}/a[{x}]", x=x) for room in ("risks", "cli") for x in "pqrs"]
+@pytest.mark.parametrize(
+    ("limit", "kept"), [(2, (4, 2, 1)), (3, (4, 3, 2)), (1, (1, 1, 1))], ids=str
+)
+def test_arithmetic_keeps_all_cases_unless_one_is_asked_for_and_fits_have_half(limit, kept):
+    rooms = ("risks", "export", "cli")
+    items = [Item(f"tests/{room}/a[{x}]", x=x) for room in rooms for x in "pqrs"]
     names = [item.nodeid for item in few(items, limit)[0]]
-    assert tuple(sum(room in name for name in names) for room in ("risks", "cli")) == kept
+    assert tuple(sum(room in name for name in names) for room in rooms) == kept
 
 
 def test_tests_of_one_matrix_meet_different_parts_of_it():
@@ -85,3 +88,13 @@ def test_tests_of_one_matrix_meet_different_parts_of_it():
     kept, _ = few(items, 1)
     assert len(kept) == 8
     assert len({item.callspec.params["x"] for item in kept}) > 3
+
+
+def test_tests_meet_one_session_of_spark_or_as_many_as_cases_with_other_values():
+    kinds = ("classic", "connect")
+    alone = [Item(f"{test}[{x}]", spark_master=x) for test in "abcdefgh" for x in kinds]
+    kept, _ = few(alone, 2)
+    assert [item.nodeid[0] for item in kept] == list("abcdefgh")
+    assert {item.callspec.params["spark_master"] for item in kept} == set(kinds)
+    both = [Item(f"a[{x}{y}]", spark_master=x, y=y) for x, y in product(kinds, "pqr")]
+    assert {item.callspec.params["spark_master"] for item in few(both, 2)[0]} == set(kinds)

@@ -1,4 +1,6 @@
 import re
+import sqlite3
+from contextlib import closing
 from dataclasses import dataclass
 from decimal import Decimal
 from types import SimpleNamespace
@@ -18,7 +20,7 @@ from directrix.exceptions import SqlNameError
 
 psycopg = pytest.importorskip("psycopg")
 
-DIALECTS = ["duckdb", "postgres", "bigquery", "snowflake", "spark", "clickhouse"]
+DIALECTS = ["duckdb", "postgres", "bigquery", "snowflake", "spark", "clickhouse", "sqlite"]
 each_dialect = pytest.mark.parametrize("dialect", DIALECTS)
 
 #: Sums in another order. The same rows as raw sums are 1e-4 off where the mean is 1e6.
@@ -101,6 +103,35 @@ def fill(database, X=X, labels=LABELS, weight=WEIGHT, label_type="TEXT", table="
 
 
 # ── the same as in memory ─────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def sqlite():
+    with closing(sqlite3.connect(":memory:")) as connection:
+        yield Database("sqlite", connection, "?")
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+@pytest.mark.parametrize("offset", [0.0, 1e10])
+def test_sqlite_summarises_as_memory_does(sqlite, offset, weight):
+    fill(sqlite, X=X + offset)
+    moments = sqlite.summarize("t", target="y", features=NAMES, weight=weight)
+    expected = Moments.of(X + offset, LABELS, WEIGHT if weight else None, feature_names=NAMES)
+    assert distance(moments, expected) < SCALED
+
+
+def test_sqlite_summarises_a_wide_table(sqlite):
+    wide, names = np.tile(X, 100) + RNG.normal(size=(N, 300)), [f"c{k}" for k in range(300)]
+    fill(sqlite, X=wide, labels=(LABELS == "low").tolist(), label_type="BOOLEAN", names=names)
+    moments = sqlite.summarize("t", target="y", features=names)
+    expected = Moments.of(wide, (LABELS == "low").astype(int), feature_names=names)
+    assert distance(moments, expected) < SCALED
+
+
+def test_sqlite_refuses_missing_values(sqlite):
+    fill(sqlite, X=np.where(X > 50.5, np.nan, X))
+    with pytest.raises(ValueError, match="holds NULL in 50 rows of column 'b'"):
+        sqlite.summarize("t", target="y", features=NAMES)
 
 
 def test_three_classes_with_text_labels(database):

@@ -56,7 +56,7 @@ def test_a_query_has_the_reasons_of_every_row(fitted):
 
 
 @pytest.mark.parametrize(
-    "dialect", ["postgres", "bigquery", "snowflake", "spark", "clickhouse", "duckdb"]
+    "dialect", ["postgres", "bigquery", "snowflake", "spark", "clickhouse", "duckdb", "sqlite"]
 )
 def test_every_dialect_can_be_parsed(fitted, dialect):
     sqlglot = pytest.importorskip("sqlglot")

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import sqlite3
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from copy import copy
 from dataclasses import replace
 from datetime import UTC, date, datetime
@@ -244,6 +246,22 @@ def by_postgres(classifier: ScorecardClassifier, rows: pa.Table) -> Answer:
         return _of_query(connection.execute(_query(classifier, "postgres")).fetchall(), classifier)
 
 
+def by_sqlite(classifier: ScorecardClassifier, rows: pa.Table) -> Answer:
+    """Score rows in SQLite, which holds dates as text and no NaN."""
+    keyed = _with_key(rows)
+    names = ", ".join("`{}`".format(name.replace("`", "``")) for name in keyed.column_names)
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute(f"CREATE TABLE rows ({names})")
+        blanks = ", ".join("?" * len(keyed.column_names))
+        values = ([_plain(value) for value in row] for row in _python_rows(keyed))
+        connection.executemany(f"INSERT INTO rows VALUES ({blanks})", values)  # noqa: S608
+        return _of_query(connection.execute(_query(classifier, "sqlite")).fetchall(), classifier)
+
+
+def _plain(value: Any) -> Any:
+    return str(value) if isinstance(value, date) else value
+
+
 def by_spark(classifier: ScorecardClassifier, rows: pa.Table) -> Answer:
     """Score rows in Spark SQL, on threads."""
     from pyarrow import parquet  # noqa: PLC0415
@@ -265,7 +283,8 @@ def by_spark(classifier: ScorecardClassifier, rows: pa.Table) -> Answer:
 def by_json(classifier: ScorecardClassifier, rows: pa.Table) -> Answer:
     """Score rows by a reader of the JSON."""
     model = json.loads(to_json(classifier))
-    return _of_rows(score_row(model, list(row)) for row in _python_rows(rows))
+    read = rows.select([column["name"] for column in model["columns"]])
+    return _of_rows(score_row(model, list(row)) for row in _python_rows(read))
 
 
 def by_python(classifier: ScorecardClassifier, rows: pa.Table) -> Answer:
@@ -273,7 +292,8 @@ def by_python(classifier: ScorecardClassifier, rows: pa.Table) -> Answer:
     scope: dict[str, Any] = {}
     exec(to_python(classifier), scope)  # noqa: S102 - it is our own
     functions = [scope[name] for name in ("points", "score", "probabilities", "predict")]
-    answers = (tuple(call(row) for call in functions) for row in _python_rows(rows))
+    read = rows.select([column["name"] for column in scope["COLUMNS"]])
+    answers = (tuple(call(row) for call in functions) for row in _python_rows(read))
     two = len(classifier.classes_) == 2
     return _of_rows(
         (points, score, list(p.values())[1] if two else list(p.values()), label)
@@ -336,6 +356,7 @@ def by_onnx(classifier: ScorecardClassifier, rows: pa.Table) -> Answer:
 ROUTES: dict[str, Callable[[ScorecardClassifier, pa.Table], Answer | None]] = {
     "SQL in DuckDB": by_duckdb,
     "SQL in PostgreSQL": by_postgres,
+    "SQL in SQLite": by_sqlite,
     "SQL in Spark": by_spark,
     "PMML": by_pmml,
     "ONNX": by_onnx,

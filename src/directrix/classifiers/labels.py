@@ -83,7 +83,7 @@ def positive_label(positive: Any, classes: AnyArray) -> Any:
     if classes.dtype.kind == "M":
         positive = _as_time(positive)
     if len(labels) != 2 or positive not in labels:
-        raise LabelNotFoundError(positive, labels)
+        raise LabelNotFoundError(positive, tuple(labels))
     return labels[labels.index(positive)]
 
 

@@ -316,7 +316,7 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
         self.reports_ = self._final_reports(fit.report for fit in fits)
         self._alternatives = fits[0].alternatives
         effects = [effect for report in self.reports_ for effect in report.directions]
-        flat = list(dict.fromkeys(effect.column for effect in effects if effect.flat))
+        flat = tuple(dict.fromkeys(effect.column for effect in effects if effect.flat))
         if flat:
             warn(DirectionWarning(flat), stacklevel=find_stacklevel())
         labels = [""] if len(self.reports_) == 1 else [f"class {k}: " for k in self.classes_]
@@ -416,7 +416,7 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
 
     def _warn_about_baseline(self, classifiers: Sequence[Self]) -> None:
         """Warn once about the metrics by which a simpler model is as good."""
-        behind = [resolve(each.metric).label for each in classifiers if each._is_behind]  # noqa: SLF001
+        behind = tuple(resolve(each.metric).label for each in classifiers if each._is_behind)  # noqa: SLF001
         if behind and self.warn_baseline and not is_inside_search():
             warn(NotBetterThanBaselineWarning(self._baseline, behind), stacklevel=find_stacklevel())
 

@@ -173,7 +173,7 @@ def _files_under(folder: str) -> Iterator[str]:
 
 
 #: SQL dialects, for help texts; `directrix.engines` would take long to import for them.
-DIALECTS = ("duckdb", "postgres", "bigquery", "snowflake", "spark", "clickhouse")
+DIALECTS = ("duckdb", "postgres", "bigquery", "snowflake", "spark", "clickhouse", "sqlite")
 _COLUMNS = "separated by commas; may be repeated"
 
 Model = Annotated[str, typer.Argument(metavar="MODEL", help="Model file written by fit.")]

@@ -370,7 +370,7 @@ def _is_libsvm(path: str) -> bool:
 
 def without_index(names: Sequence[str]) -> list[str]:
     """Return names without those of an index that pandas has written, and warn if there are any."""
-    index = [name for name in names if _PANDAS_INDEX.fullmatch(name)]
+    index = tuple(name for name in names if _PANDAS_INDEX.fullmatch(name))
     if index:
         warnings.warn(PandasIndexWarning(index), stacklevel=find_stacklevel())
     return [name for name in names if name not in index]

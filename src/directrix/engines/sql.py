@@ -153,7 +153,7 @@ def moments_sql(
         Column of the labels: numbers, booleans or text.
     features : sequence of str
         Columns of numbers, at most 300.
-    dialect : {"duckdb", "postgres", "bigquery", "snowflake", "spark", "clickhouse"}
+    dialect : {"duckdb", "postgres", "bigquery", "snowflake", "spark", "clickhouse", "sqlite"}
         SQL dialect of the database.
     weight : str, optional
         Column of sample weights. Rows of weight zero are ignored.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
+from math import frexp, ldexp
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,10 @@ class Dialect(NamedTuple):
     text_escape: str  # put before a quote within text
     ignores_case: bool = False  # whether names ignore case even in quotes
     name_bytes: int | None = None  # longer names are silently truncated to this length
+    least: str = "LEAST"
+    greatest: str = "GREATEST"
+    nul: str | None = None  # the NUL character, if a quoted text cannot have it
+    tiny: float = 0.0  # literals of numbers nearer to zero lose their last digit
 
     def cast(self, expression: str) -> str:
         """Return an expression cast to float."""
@@ -31,7 +36,16 @@ class Dialect(NamedTuple):
 
     def double(self, value: float) -> str:
         """Return a float literal with all digits."""
+        if 0 < abs(value) < self.tiny:
+            return self._quotient(value)
         return self.number.format(f"{value:.16e}")
+
+    def _quotient(self, value: float) -> str:
+        """Return a tiny number as an integer divided by powers of two, which is exact."""
+        mantissa, exponent = frexp(value)
+        whole, shift = int(ldexp(mantissa, 53)), 53 - exponent
+        powers = [*([62] * (shift // 62)), shift % 62]
+        return f"({' / '.join(f'{number}.0' for number in (whole, *(2**k for k in powers)))})"
 
     def name(self, name: str) -> str:
         """Return a quoted name."""
@@ -55,13 +69,13 @@ class Dialect(NamedTuple):
             which = noun if len(names) == 1 else f"{noun} {position} of {len(names)}"
             if not name:
                 msg = f"{which} has an empty name, which cannot be written in SQL: {remedy}"
-                raise SqlNameError(msg, name, [position])
+                raise SqlNameError(msg, name, (position,))
             if "\0" in name:
                 msg = f"{which} has a NUL character in its name {name!r}: {remedy}"
-                raise SqlNameError(msg, name, [position])
+                raise SqlNameError(msg, name, (position,))
             if not _is_unicode(name):
                 msg = f"{which} has half of a surrogate pair in its name {name!r}: {remedy}"
-                raise SqlNameError(msg, name, [position])
+                raise SqlNameError(msg, name, (position,))
             first = seen.setdefault(self.key(name), position)
             if first != position:
                 reason = "upper and lower case are the same to this database"
@@ -73,7 +87,7 @@ class Dialect(NamedTuple):
                     f"{noun} {first} and {noun} {position} would be one column, {name!r}, as "
                     f"{reason}: {remedy}"
                 )
-                raise SqlNameError(msg, name, [first, position])
+                raise SqlNameError(msg, name, (first, position))
 
     def label(self, label: Any) -> str:
         """Return the SQL literal of a label that the database returned."""
@@ -92,7 +106,9 @@ class Dialect(NamedTuple):
                 "it in the table before the fit"
             )
             raise ValueError(msg)
-        return _quoted(label, "'", self.text_escape)
+        parts = [label] if self.nul is None else label.split("\0")
+        literals = [_quoted(part, "'", self.text_escape) for part in parts]
+        return literals[0] if len(parts) == 1 else f"({f' || {self.nul} || '.join(literals)})"
 
 
 DIALECTS = {
@@ -106,6 +122,16 @@ DIALECTS = {
     "spark": Dialect("DOUBLE", "CAST({} AS DOUBLE)", "`", "`", "\\"),
     # Float64 would refuse NULL before it is counted; a number in quotes may lose its last digit.
     "clickhouse": Dialect("Nullable(Float64)", "CAST({} AS Float64)", "`", "\\", "\\"),
+    # A name in double quotes that is no column would be a text. MIN of several values is their
+    # least; of texts with NUL, a literal ends there.
+    "sqlite": Dialect(
+        *("REAL", "{}", "`", "`", "'"),
+        ignores_case=True,
+        least="MIN",
+        greatest="MAX",
+        nul="char(0)",
+        tiny=1e-250,
+    ),
 }
 
 

@@ -1,14 +1,12 @@
 """Every error and warning class of the library, and where a warning points.
 
 Errors carry what they are about as attributes, so that code can act on them: nothing in the library
-parses a message. The attributes are also the arguments of the class, so that an error survives
-pickling on its way out of a worker process.
+parses a message.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
 from typing import Any
 
 from directrix.exceptions.columns import USE_SCORECARD as USE_SCORECARD
@@ -30,6 +28,7 @@ from directrix.exceptions.columns import listed
 from directrix.exceptions.edits import EditError as EditError
 from directrix.exceptions.edits import LockboxReadWarning as LockboxReadWarning
 from directrix.exceptions.edits import NearestCutsWarning as NearestCutsWarning
+from directrix.exceptions.fields import Fields
 from directrix.exceptions.files import BinnerFileError as BinnerFileError
 from directrix.exceptions.files import ModelFileError as ModelFileError
 from directrix.exceptions.files import MomentsFileError as MomentsFileError
@@ -66,38 +65,24 @@ EXTRAS = {
 }
 
 
-class SqlNameError(ValueError):
-    """A name cannot be that of a column or table in a database.
+class SqlNameError(Fields, ValueError):
+    """A name cannot be that of a column or table in a database."""
 
-    Parameters
-    ----------
-    message : str
-    name : str
-    positions : iterable of int
-        Positions of the name in the list that it is from, counted from one; two positions if the
-        database takes two names for one.
-    """
-
-    def __init__(self, message: str, name: str, positions: Iterable[int]) -> None:
-        self.message, self.name, self.positions = message, name, tuple(positions)
-        super().__init__(message, name, self.positions)
+    message: str
+    name: str
+    #: Positions of the name in the list that it is from, counted from one; two positions if the
+    #: database takes two names for one.
+    positions: tuple[int, ...]
 
     def __str__(self) -> str:
         return self.message
 
 
-class CancellationError(ArithmeticError):
-    """Subtracting one summary from another would leave too few correct digits.
+class CancellationError(Fields, ArithmeticError):
+    """Subtracting one summary from another would leave too few correct digits."""
 
-    Parameters
-    ----------
-    columns : iterable
-        Columns (indices, or names) that would lose their digits; empty if the mean would.
-    """
-
-    def __init__(self, columns: Iterable[Any] = ()) -> None:
-        self.columns = tuple(columns)
-        super().__init__(self.columns)
+    #: Columns (indices, or names) that would lose their digits; empty if the mean would.
+    columns: tuple[Any, ...] = ()
 
     def __str__(self) -> str:
         if self.columns:
@@ -111,18 +96,11 @@ class CancellationError(ArithmeticError):
         return f"subtraction would leave {lost}: add up the parts you keep instead"
 
 
-class DifferentBinsError(ValueError):
-    """Counts of the cells of two different binners cannot be combined.
+class DifferentBinsError(Fields, ValueError):
+    """Counts of the cells of two different binners cannot be combined."""
 
-    Parameters
-    ----------
-    column : str
-        First column whose bins differ, or that only one of the binners has.
-    """
-
-    def __init__(self, column: str) -> None:
-        self.column = column
-        super().__init__(column)
+    #: First column whose bins differ, or that only one of the binners has.
+    column: str
 
     def __str__(self) -> str:
         return (
@@ -131,20 +109,13 @@ class DifferentBinsError(ValueError):
         )
 
 
-class NegativeCountError(ValueError):
-    """Counts to subtract are not a part of those to subtract from.
+class NegativeCountError(Fields, ValueError):
+    """Counts to subtract are not a part of those to subtract from."""
 
-    Parameters
-    ----------
-    column : str, optional
-        Column of a cell that would be left with a negative count; None if only the total would.
-    cell : object, optional
-        The cell: its label, or its number among all cells while the columns are not known.
-    """
-
-    def __init__(self, column: str | None = None, cell: Any = None) -> None:
-        self.column, self.cell = column, cell
-        super().__init__(column, cell)
+    #: Column of a cell that would be left with a negative count; None if only the total would.
+    column: str | None = None
+    #: The cell: its label, or its number among all cells while the columns are not known.
+    cell: Any = None
 
     def __str__(self) -> str:
         cell = "the number of rows" if self.cell is None else f"cell {self.cell!r}"
@@ -155,20 +126,13 @@ class NegativeCountError(ValueError):
         )
 
 
-class MissingLabelsError(ValueError):
-    """Rows to learn from have no label.
+class MissingLabelsError(Fields, ValueError):
+    """Rows to learn from have no label."""
 
-    Parameters
-    ----------
-    rows : int
-        Number of rows without a label.
-    first : int
-        Position of the first of them, from zero.
-    """
-
-    def __init__(self, rows: int, first: int) -> None:
-        self.rows, self.first = rows, first
-        super().__init__(rows, first)
+    #: Number of rows without a label.
+    rows: int
+    #: Position of the first of them, from zero.
+    first: int
 
     def __str__(self) -> str:
         return (
@@ -177,20 +141,13 @@ class MissingLabelsError(ValueError):
         )
 
 
-class LabelNotFoundError(ValueError):
-    """The label to catch is not one of the two labels.
+class LabelNotFoundError(Fields, ValueError):
+    """The label to catch is not one of the two labels."""
 
-    Parameters
-    ----------
-    label : object
-        The label that was asked for.
-    available : iterable
-        The labels that there are.
-    """
-
-    def __init__(self, label: Any, available: Iterable[Any]) -> None:
-        self.label, self.available = label, tuple(available)
-        super().__init__(label, self.available)
+    #: The label that was asked for.
+    label: Any
+    #: The labels that there are.
+    available: tuple[Any, ...]
 
     def __str__(self) -> str:
         labels = listed(self.available)
@@ -202,17 +159,10 @@ class LabelNotFoundError(ValueError):
         return f"positive={self.label!r} is not a label: give one of {labels}"
 
 
-class LabelTypeError(TypeError):
-    """A label is of a type that an export cannot write.
+class LabelTypeError(Fields, TypeError):
+    """A label is of a type that an export cannot write."""
 
-    Parameters
-    ----------
-    label : object
-    """
-
-    def __init__(self, label: Any) -> None:
-        self.label = label
-        super().__init__(label)
+    label: Any
 
     def __str__(self) -> str:
         return (
@@ -222,18 +172,11 @@ class LabelTypeError(TypeError):
         )
 
 
-class NoHeldOutScoresError(ValueError):
-    """Thresholds for other metrics come from held-out scores, and a model has none.
+class NoHeldOutScoresError(Fields, ValueError):
+    """Thresholds for other metrics come from held-out scores, and a model has none."""
 
-    Parameters
-    ----------
-    classifier : str
-        Name of its class.
-    """
-
-    def __init__(self, classifier: str) -> None:
-        self.classifier = classifier
-        super().__init__(classifier)
+    #: Name of its class.
+    classifier: str
 
     def __str__(self) -> str:
         return (
@@ -243,22 +186,15 @@ class NoHeldOutScoresError(ValueError):
         )
 
 
-class MissingScoresError(ValueError):
-    """Scores are NaN or infinite, so that rows cannot be ranked by them.
+class MissingScoresError(Fields, ValueError):
+    """Scores are NaN or infinite, so that rows cannot be ranked by them."""
 
-    Parameters
-    ----------
-    source : str
-        What gave the scores: "the scores", or the class of an estimator.
-    rows : int
-        Number of rows without a finite score.
-    first : int
-        Position of the first of them, from zero.
-    """
-
-    def __init__(self, source: str, rows: int, first: int) -> None:
-        self.source, self.rows, self.first = source, rows, first
-        super().__init__(source, rows, first)
+    #: What gave the scores: "the scores", or the class of an estimator.
+    source: str
+    #: Number of rows without a finite score.
+    rows: int
+    #: Position of the first of them, from zero.
+    first: int
 
     def __str__(self) -> str:
         rows = f"{self.rows:,} row{'s' * (self.rows != 1)}"
@@ -268,20 +204,13 @@ class MissingScoresError(ValueError):
         )
 
 
-class CardSizeError(ValueError):
-    """A classifier knows no card of so few lines.
+class CardSizeError(Fields, ValueError):
+    """A classifier knows no card of so few lines."""
 
-    Parameters
-    ----------
-    max_lines : int, optional
-        Lines that were asked for; None for the full card.
-    known : sequence of int
-        Lines of the cards that are known.
-    """
-
-    def __init__(self, max_lines: int | None, known: Sequence[int]) -> None:
-        self.max_lines, self.known = max_lines, tuple(known)
-        super().__init__(max_lines, self.known)
+    #: Lines that were asked for; None for the full card.
+    max_lines: int | None
+    #: Lines of the cards that are known.
+    known: tuple[int, ...]
 
     def __str__(self) -> str:
         if not self.known:
@@ -296,20 +225,13 @@ class CardSizeError(ValueError):
         )
 
 
-class AlternativeError(ValueError):
-    """A classifier has no alternative of this index.
+class AlternativeError(Fields, ValueError):
+    """A classifier has no alternative of this index."""
 
-    Parameters
-    ----------
-    index : int
-        Index that was asked for.
-    n_alternatives : int
-        Number of alternatives that there are.
-    """
-
-    def __init__(self, index: int, n_alternatives: int) -> None:
-        self.index, self.n_alternatives = index, n_alternatives
-        super().__init__(index, n_alternatives)
+    #: Index that was asked for.
+    index: int
+    #: Number of alternatives that there are.
+    n_alternatives: int
 
     def __str__(self) -> str:
         if not self.n_alternatives:
@@ -323,22 +245,15 @@ class AlternativeError(ValueError):
         )
 
 
-class ParityError(ValueError):
-    """A way to fit that looks for no alternatives with ``parity=``.
+class ParityError(Fields, ValueError):
+    """A way to fit that looks for no alternatives with ``parity=``."""
 
-    Parameters
-    ----------
-    method : str
-        The method that was called.
-    given : str
-        What ``parity=`` does not go with there; empty if the method has none at all.
-    remedy : str
-        What to do instead.
-    """
-
-    def __init__(self, method: str, given: str, remedy: str) -> None:
-        self.method, self.given, self.remedy = method, given, remedy
-        super().__init__(method, given, remedy)
+    #: The method that was called.
+    method: str
+    #: What ``parity=`` does not go with there; empty if the method has none at all.
+    given: str
+    #: What to do instead.
+    remedy: str
 
     def __str__(self) -> str:
         given = f" {self.given}" if self.given else ""
@@ -356,32 +271,18 @@ class NoHeldOutPointsError(ValueError):
         )
 
 
-class StateError(ValueError):
-    """A state is not one that a fitted classifier of its class could have.
+class StateError(Fields, ValueError):
+    """A state is not one that a fitted classifier of its class could have."""
 
-    Parameters
-    ----------
-    reason : str
-    """
-
-    def __init__(self, reason: str) -> None:
-        self.reason = reason
-        super().__init__(reason)
+    reason: str
 
 
-class CostColumnError(ValueError):
-    """A cost, a day or a team is a column, and is neither given nor a column of the table.
+class CostColumnError(Fields, ValueError):
+    """A cost, a day or a team is a column, and is neither given nor a column of the table."""
 
-    Parameters
-    ----------
-    column : str
-    available : iterable of str
-        Columns of the table; empty if it has no names.
-    """
-
-    def __init__(self, column: str, available: Iterable[str] = ()) -> None:
-        self.column, self.available = column, tuple(available)
-        super().__init__(column, self.available)
+    column: str
+    #: Columns of the table; empty if it has no names.
+    available: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         given = f"{self.column}=" if self.column.isidentifier() else f"**{{{self.column!r}: ...}}"
@@ -393,22 +294,15 @@ class CostColumnError(ValueError):
         )
 
 
-class FewDaysError(ValueError):
-    """There are too few days to keep a budget on a share of new days.
+class FewDaysError(Fields, ValueError):
+    """There are too few days to keep a budget on a share of new days."""
 
-    Parameters
-    ----------
-    days : int
-        Days that there are to set the threshold.
-    needed : int
-        Days that are needed.
-    share : float
-        Share of new days on which the budget is to be kept.
-    """
-
-    def __init__(self, days: int, needed: int, share: float) -> None:
-        self.days, self.needed, self.share = days, needed, share
-        super().__init__(days, needed, share)
+    #: Days that there are to set the threshold.
+    days: int
+    #: Days that are needed.
+    needed: int
+    #: Share of new days on which the budget is to be kept.
+    share: float
 
     def __str__(self) -> str:
         return (
@@ -417,23 +311,16 @@ class FewDaysError(ValueError):
         )
 
 
-class OutOfReachError(ValueError):
-    """No threshold keeps a limit with the confidence that is asked for.
+class OutOfReachError(Fields, ValueError):
+    """No threshold keeps a limit with the confidence that is asked for."""
 
-    Parameters
-    ----------
-    message : str
-    limit : Limit
-        The limit, with its ``rate`` and ``value``.
-    rows : int
-        Rows there are to set the threshold.
-    needed : int or None
-        Rows that would be needed; None if no number of rows would suffice.
-    """
-
-    def __init__(self, message: str, limit: Any, rows: int, needed: int | None) -> None:
-        self.message, self.limit, self.rows, self.needed = message, limit, rows, needed
-        super().__init__(message, limit, rows, needed)
+    message: str
+    #: The limit, with its ``rate`` and ``value``.
+    limit: Any
+    #: Rows there are to set the threshold.
+    rows: int
+    #: Rows that would be needed; None if no number of rows would suffice.
+    needed: int | None
 
     def __str__(self) -> str:
         return self.message
@@ -472,23 +359,17 @@ class OneClassPredictedWarning(UserWarning):
     """The best threshold predicts the same class for every row."""
 
 
-class NotBetterThanBaselineWarning(UserWarning):
+class NotBetterThanBaselineWarning(Fields, UserWarning):
     """A simpler model than the one that is delivered is as good on held-out rows.
 
     At most one is given for a fit, and none if the delivered model is the simpler one or if it is
     no better than a constant: its report says both.
-
-    Parameters
-    ----------
-    baseline : str
-        The simpler model.
-    metrics : iterable of str
-        Metrics by which it is as good.
     """
 
-    def __init__(self, baseline: str, metrics: Iterable[str]) -> None:
-        self.baseline, self.metrics = baseline, tuple(metrics)
-        super().__init__(baseline, self.metrics)
+    #: The simpler model.
+    baseline: str
+    #: Metrics by which it is as good.
+    metrics: tuple[str, ...]
 
     def __str__(self) -> str:
         return (
@@ -498,18 +379,11 @@ class NotBetterThanBaselineWarning(UserWarning):
         )
 
 
-class FittedEstimatorWarning(UserWarning):
-    """A model that is fitted already is about to be fitted again, instead of being kept.
+class FittedEstimatorWarning(Fields, UserWarning):
+    """A model that is fitted already is about to be fitted again, instead of being kept."""
 
-    Parameters
-    ----------
-    estimator : object
-        The fitted model.
-    """
-
-    def __init__(self, estimator: Any) -> None:
-        self.estimator = estimator
-        super().__init__(estimator)
+    #: The fitted model.
+    estimator: Any
 
     def __str__(self) -> str:
         name = type(self.estimator).__name__
@@ -520,20 +394,14 @@ class FittedEstimatorWarning(UserWarning):
         )
 
 
-class ReversedScoresWarning(UserWarning):
-    """Scores rank the positive class below the other, by far more than chance explains.
+class ReversedScoresWarning(Fields, UserWarning):
+    """Scores rank the positive class below the other, by far more than chance explains."""
 
-    Parameters
-    ----------
-    auc : float
-        Area under the ROC curve, with the positive label as positive.
-    positive, other : object
-        The positive label, and the other one.
-    """
-
-    def __init__(self, auc: float, positive: Any, other: Any) -> None:
-        self.auc, self.positive, self.other = auc, positive, other
-        super().__init__(auc, positive, other)
+    #: Area under the ROC curve, with the positive label as positive.
+    auc: float
+    #: The positive label, and the other one.
+    positive: Any
+    other: Any
 
     def __str__(self) -> str:
         return (
@@ -544,20 +412,13 @@ class ReversedScoresWarning(UserWarning):
         )
 
 
-class OtherScaleWarning(UserWarning):
-    """Scores are outside of the range of probabilities, and those of the fit were probabilities.
+class OtherScaleWarning(Fields, UserWarning):
+    """Scores are outside of the range of probabilities, and those of the fit were probabilities."""
 
-    Parameters
-    ----------
-    rows : int
-        How many of the scores are.
-    score : float
-        The first of them.
-    """
-
-    def __init__(self, rows: int, score: float) -> None:
-        self.rows, self.score = rows, score
-        super().__init__(rows, score)
+    #: How many of the scores are.
+    rows: int
+    #: The first of them.
+    score: float
 
     def __str__(self) -> str:
         return (
@@ -567,18 +428,11 @@ class OtherScaleWarning(UserWarning):
         )
 
 
-class UnweightedEstimatorWarning(UserWarning):
-    """An estimator takes no sample weights, so that only rates are weighted.
+class UnweightedEstimatorWarning(Fields, UserWarning):
+    """An estimator takes no sample weights, so that only rates are weighted."""
 
-    Parameters
-    ----------
-    estimator : str
-        Name of its class.
-    """
-
-    def __init__(self, estimator: str) -> None:
-        self.estimator = estimator
-        super().__init__(estimator)
+    #: Name of its class.
+    estimator: str
 
     def __str__(self) -> str:
         return (
@@ -587,18 +441,11 @@ class UnweightedEstimatorWarning(UserWarning):
         )
 
 
-class Float32PrecisionWarning(UserWarning):
-    """Features in float32 have too few digits for the scores of a classifier.
+class Float32PrecisionWarning(Fields, UserWarning):
+    """Features in float32 have too few digits for the scores of a classifier."""
 
-    Parameters
-    ----------
-    change : float
-        How much rounding can change the log-odds near the threshold.
-    """
-
-    def __init__(self, change: float) -> None:
-        self.change = change
-        super().__init__(change)
+    #: How much rounding can change the log-odds near the threshold.
+    change: float
 
     def __str__(self) -> str:
         return (
@@ -608,18 +455,11 @@ class Float32PrecisionWarning(UserWarning):
         )
 
 
-class DirectionWarning(UserWarning):
-    """Rows contradict a direction that points or coefficients were asked to keep.
+class DirectionWarning(Fields, UserWarning):
+    """Rows contradict a direction that points or coefficients were asked to keep."""
 
-    Parameters
-    ----------
-    columns : iterable of str
-        Columns that are without effect for it.
-    """
-
-    def __init__(self, columns: Iterable[str]) -> None:
-        self.columns = tuple(columns)
-        super().__init__(self.columns)
+    #: Columns that are without effect for it.
+    columns: tuple[str, ...]
 
     def __str__(self) -> str:
         have = "has" if len(self.columns) == 1 else "have"

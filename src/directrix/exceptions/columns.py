@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
 
+from directrix.exceptions.fields import Fields
+
 #: Columns that a message lists before it only counts them.
 _LISTED_COLUMNS = 5
 #: The same for bins and levels of a column.
@@ -46,83 +48,56 @@ class ColumnNotFoundError(KeyError):
         return similar_names(self.name, self.available)
 
 
-class LevelNotFoundError(ValueError):
-    """A column of texts is asked for a level that it does not have.
+class LevelNotFoundError(Fields, ValueError):
+    """A column of texts is asked for a level that it does not have."""
 
-    Parameters
-    ----------
-    column, level : str
-    available : iterable of str
-        The levels of the column.
-    """
-
-    def __init__(self, column: Any, level: Any, available: Iterable[Any]) -> None:
-        self.column, self.level, self.available = column, level, tuple(available)
-        super().__init__(column, level, self.available)
+    column: Any
+    level: Any
+    #: The levels of the column.
+    available: tuple[Any, ...]
 
     def __str__(self) -> str:
         subject = f"column {self.column!r} has no level {self.level!r}"
         return _with_known(subject, self.level, self.available, "levels")
 
 
-class BinNotFoundError(ValueError):
-    """A column is asked for a bin that it does not have.
+class BinNotFoundError(Fields, ValueError):
+    """A column is asked for a bin that it does not have."""
 
-    Parameters
-    ----------
-    column : str
-    bin : object
-        The bin as it was asked for: by its name, or by a value or level in it.
-    available : iterable of str
-        The names of the bins of the column.
-    """
-
-    def __init__(self, column: Any, bin: Any, available: Iterable[Any]) -> None:  # noqa: A002
-        self.column, self.bin, self.available = column, bin, tuple(available)
-        super().__init__(column, bin, self.available)
+    column: Any
+    #: The bin as it was asked for: by its name, or by a value or level in it.
+    bin: Any
+    #: The names of the bins of the column.
+    available: tuple[Any, ...]
 
     def __str__(self) -> str:
         subject = f"column {self.column!r} has no bin {self.bin!r}"
         return _with_known(subject, self.bin, self.available, "bins")
 
 
-class OwnBinsError(ValueError):
-    """Bins that a user gave for a column cannot be made.
+class OwnBinsError(Fields, ValueError):
+    """Bins that a user gave for a column cannot be made."""
 
-    Parameters
-    ----------
-    column : str
-    parameter : str
-        The parameter that they were given by: "cuts", "groups" or "missing_with".
-    given : object
-        What was given for the column.
-    problem : str
-        What is wrong with it, and what is expected.
-    """
-
-    def __init__(self, column: Any, parameter: str, given: Any, problem: str) -> None:
-        self.column, self.parameter, self.given, self.problem = column, parameter, given, problem
-        super().__init__(column, parameter, given, problem)
+    column: Any
+    #: The parameter that they were given by: "cuts", "groups" or "missing_with".
+    parameter: str
+    #: What was given for the column.
+    given: Any
+    #: What is wrong with it, and what is expected.
+    problem: str
 
     def __str__(self) -> str:
         return f"{self.parameter} of column {self.column!r}: {self.problem}; given: {self.given!r}"
 
 
-class TypedCardError(ValueError):
-    """A card that is typed in has bins or points that cannot be read.
+class TypedCardError(Fields, ValueError):
+    """A card that is typed in has bins or points that cannot be read."""
 
-    Parameters
-    ----------
-    column : str
-    bin : object
-        The bin, or all bins of the column.
-    problem : str
-        What is wrong, and what is expected.
-    """
-
-    def __init__(self, column: str, bin: Any, problem: str) -> None:  # noqa: A002 - the word for it
-        self.column, self.bin, self.problem = column, bin, problem
-        super().__init__(column, bin, problem)
+    column: str
+    #: The bin, or all bins of the column.
+    bin: Any
+    #: What is wrong, and what is expected.
+    problem: str
 
     def __str__(self) -> str:
         return f"points of column {self.column!r}, {self.bin!r}: {self.problem}"
@@ -160,18 +135,11 @@ class MissingColumnsError(ColumnNotFoundError, ValueError):
         )
 
 
-class LazyTableError(TypeError):
-    """A table whose rows are not in memory is given where rows are needed.
+class LazyTableError(Fields, TypeError):
+    """A table whose rows are not in memory is given where rows are needed."""
 
-    Parameters
-    ----------
-    kind : str
-        What it is: "polars LazyFrame".
-    """
-
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
-        super().__init__(kind)
+    #: What it is: "polars LazyFrame".
+    kind: str
 
     def __str__(self) -> str:
         return (
@@ -205,17 +173,10 @@ class ColumnNotInFileError(ColumnNotFoundError):
         )
 
 
-class PandasIndexWarning(UserWarning):
-    """The index of a pandas data frame, which its file holds as a column, is not used.
+class PandasIndexWarning(Fields, UserWarning):
+    """The index of a pandas data frame, which its file holds as a column, is not used."""
 
-    Parameters
-    ----------
-    columns : iterable of str
-    """
-
-    def __init__(self, columns: Iterable[str]) -> None:
-        self.columns = tuple(columns)
-        super().__init__(self.columns)
+    columns: tuple[str, ...]
 
     def __str__(self) -> str:
         names = ", ".join(self.columns)
@@ -225,22 +186,15 @@ class PandasIndexWarning(UserWarning):
         )
 
 
-class ColumnKindError(TypeError):
-    """A column of a table holds something else than it should.
+class ColumnKindError(Fields, TypeError):
+    """A column of a table holds something else than it should."""
 
-    Parameters
-    ----------
-    column : object
-        Name of the column.
-    holds : str
-        What it holds.
-    expected : str
-        What it should hold: numbers, booleans, texts or dates.
-    """
-
-    def __init__(self, column: Any, holds: str, expected: str) -> None:
-        self.column, self.holds, self.expected = column, holds, expected
-        super().__init__(column, holds, expected)
+    #: Name of the column.
+    column: Any
+    #: What it holds.
+    holds: str
+    #: What it should hold: numbers, booleans, texts or dates.
+    expected: str
 
     def __str__(self) -> str:
         return (

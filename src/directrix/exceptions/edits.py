@@ -5,21 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from directrix.exceptions.fields import Fields
 
-class EditError(ValueError):
-    """An edit of a card cannot be made.
 
-    Parameters
-    ----------
-    problem : str
-        What is wrong with it, and what to do instead.
-    edit : dict, optional
-        The edit, as ``log()`` would have it.
-    """
+class EditError(Fields, ValueError):
+    """An edit of a card cannot be made."""
 
-    def __init__(self, problem: str, edit: Mapping[str, Any] | None = None) -> None:
-        self.problem, self.edit = problem, None if edit is None else dict(edit)
-        super().__init__(problem, self.edit)
+    #: What is wrong with it, and what to do instead.
+    problem: str
+    #: The edit, as ``log()`` would have it.
+    edit: Mapping[str, Any] | None = None
 
     def __str__(self) -> str:
         if self.edit is None:
@@ -28,18 +23,12 @@ class EditError(ValueError):
         return f"{self.edit.get('edit', 'edit')}({given}): {self.problem}"
 
 
-class NearestCutsWarning(UserWarning):
-    """Cuts that were asked for are replaced by the nearest that a card without its rows has.
+class NearestCutsWarning(Fields, UserWarning):
+    """Cuts that were asked for are replaced by the nearest that a card without its rows has."""
 
-    Parameters
-    ----------
-    column : str
-    asked, used : tuple of float
-    """
-
-    def __init__(self, column: str, asked: tuple[float, ...], used: tuple[float, ...]) -> None:
-        self.column, self.asked, self.used = column, asked, used
-        super().__init__(column, asked, used)
+    column: str
+    asked: tuple[float, ...]
+    used: tuple[float, ...]
 
     def __str__(self) -> str:
         return (
@@ -49,18 +38,11 @@ class NearestCutsWarning(UserWarning):
         )
 
 
-class LockboxReadWarning(UserWarning):
-    """The lockbox of an editor is read again, after edits that may have been chosen by it.
+class LockboxReadWarning(Fields, UserWarning):
+    """The lockbox of an editor is read again, after edits that may have been chosen by it."""
 
-    Parameters
-    ----------
-    read_after : int
-        Number of edits after which it was read first.
-    """
-
-    def __init__(self, read_after: int) -> None:
-        self.read_after = read_after
-        super().__init__(read_after)
+    #: Number of edits after which it was read first.
+    read_after: int
 
     def __str__(self) -> str:
         return (

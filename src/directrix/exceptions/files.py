@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
+from directrix.exceptions.fields import Fields
 
-class NotUtf8Error(ValueError):
-    """A CSV file is not encoded as UTF-8.
 
-    Parameters
-    ----------
-    path : str
-    line : int
-        First line that is not UTF-8, counted from one.
-    byte : int
-        First byte in it that is not UTF-8.
-    encoding : str
-        Encoding that the file may have.
-    """
+class NotUtf8Error(Fields, ValueError):
+    """A CSV file is not encoded as UTF-8."""
 
-    def __init__(self, path: str, line: int, byte: int, encoding: str) -> None:
-        self.path, self.line, self.byte, self.encoding = path, line, byte, encoding
-        super().__init__(path, line, byte, encoding)
+    path: str
+    #: First line that is not UTF-8, counted from one.
+    line: int
+    #: First byte in it that is not UTF-8.
+    byte: int
+    #: Encoding that the file may have.
+    encoding: str
 
     def __str__(self) -> str:
         path, encoding = PurePath(self.path), self.encoding
@@ -33,21 +28,14 @@ class NotUtf8Error(ValueError):
         )
 
 
-class FileContentError(ValueError):
-    """Base class of errors about what a file holds.
-
-    Parameters
-    ----------
-    reason : str
-    path : str, optional
-        The file; None while its content is checked apart from it.
-    """
+class FileContentError(Fields, ValueError):
+    """Base class of errors about what a file holds."""
 
     _noun = "file"
 
-    def __init__(self, reason: str, path: str | None = None) -> None:
-        self.reason, self.path = reason, path
-        super().__init__(reason, path)
+    reason: str
+    #: The file; None while its content is checked apart from it.
+    path: str | None = None
 
     def __str__(self) -> str:
         if self.path is None:
@@ -56,56 +44,28 @@ class FileContentError(ValueError):
 
 
 class MomentsFileError(FileContentError):
-    """A file is not a summary that this version can read, or it is damaged.
-
-    Parameters
-    ----------
-    reason : str
-    path : str, optional
-        The file; None while its content is checked apart from it.
-    """
+    """A file is not a summary that this version can read, or it is damaged."""
 
     _noun = "summary"
 
 
 class ModelFileError(FileContentError):
-    """A file is not a model that this version can read, or it is damaged.
-
-    Parameters
-    ----------
-    reason : str
-    path : str, optional
-        The file; None while its content is checked apart from it.
-    """
+    """A file is not a model that this version can read, or it is damaged."""
 
     _noun = "model"
 
 
 class StoreFileError(FileContentError):
-    """A file of a summary store is not one that this version can read, or it is damaged.
-
-    Parameters
-    ----------
-    reason : str
-    path : str, optional
-        The file.
-    """
+    """A file of a summary store is not one that this version can read, or it is damaged."""
 
     _noun = "part of a summary store"
 
 
-class StoreConflictError(ValueError):
-    """A day of a summary store already has other summaries under the same key.
+class StoreConflictError(Fields, ValueError):
+    """A day of a summary store already has other summaries under the same key."""
 
-    Parameters
-    ----------
-    day : str
-    key : str
-    """
-
-    def __init__(self, day: str, key: str) -> None:
-        self.day, self.key = day, key
-        super().__init__(day, key)
+    day: str
+    key: str
 
     def __str__(self) -> str:
         return (
@@ -115,13 +75,6 @@ class StoreConflictError(ValueError):
 
 
 class BinnerFileError(FileContentError):
-    """A file or text is not a binner that this version can read, or it is damaged.
-
-    Parameters
-    ----------
-    reason : str
-    path : str, optional
-        The file; None while its content is checked apart from it.
-    """
+    """A file or text is not a binner that this version can read, or it is damaged."""
 
     _noun = "binner"

@@ -5,23 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from directrix.exceptions.fields import Fields
 
-class TooFewRowsError(ValueError):
-    """A class has too few rows to be released.
 
-    Parameters
-    ----------
-    label : label
-        The class; None for all rows.
-    rows : int
-        How many there are.
-    needed : int
-        Least number of rows that can be released.
-    """
+class TooFewRowsError(Fields, ValueError):
+    """A class has too few rows to be released."""
 
-    def __init__(self, label: Any, rows: int, needed: int) -> None:
-        self.label, self.rows, self.needed = label, rows, needed
-        super().__init__(label, rows, needed)
+    #: The class; None for all rows.
+    label: Any
+    #: How many there are.
+    rows: int
+    #: Least number of rows that can be released.
+    needed: int
 
     def __str__(self) -> str:
         whose = "there are" if self.label is None else f"class {self.label!r} has"
@@ -32,18 +27,11 @@ class TooFewRowsError(ValueError):
         )
 
 
-class NotReleasableError(ValueError):
-    """A summary cannot be released, whatever its number of rows.
+class NotReleasableError(Fields, ValueError):
+    """A summary cannot be released, whatever its number of rows."""
 
-    Parameters
-    ----------
-    problem : str
-        What would be disclosed, and what to do instead.
-    """
-
-    def __init__(self, problem: str) -> None:
-        self.problem = problem
-        super().__init__(problem)
+    #: What would be disclosed, and what to do instead.
+    problem: str
 
 
 class BinsOfTheseRowsError(NotReleasableError):
@@ -67,17 +55,11 @@ class BinsOfTheseRowsError(NotReleasableError):
         )
 
 
-class ConflictingReleaseError(ValueError):
-    """Two releases of one site and period differ.
+class ConflictingReleaseError(Fields, ValueError):
+    """Two releases of one site and period differ."""
 
-    Parameters
-    ----------
-    site, period : str
-    """
-
-    def __init__(self, site: str, period: str) -> None:
-        self.site, self.period = site, period
-        super().__init__(site, period)
+    site: str
+    period: str
 
     def __str__(self) -> str:
         return (
@@ -86,19 +68,13 @@ class ConflictingReleaseError(ValueError):
         )
 
 
-class ReleasedBeforeError(ValueError):
-    """A site has already released something else for this period.
+class ReleasedBeforeError(Fields, ValueError):
+    """A site has already released something else for this period."""
 
-    Parameters
-    ----------
-    site, period : str
-    ledger : str
-        File in which releases are noted.
-    """
-
-    def __init__(self, site: str, period: str, ledger: str) -> None:
-        self.site, self.period, self.ledger = site, period, ledger
-        super().__init__(site, period, ledger)
+    site: str
+    period: str
+    #: File in which releases are noted.
+    ledger: str
 
     def __str__(self) -> str:
         return (
@@ -108,19 +84,12 @@ class ReleasedBeforeError(ValueError):
         )
 
 
-class DifferentKindsError(ValueError):
-    """A column is of different kinds at different sites.
+class DifferentKindsError(Fields, ValueError):
+    """A column is of different kinds at different sites."""
 
-    Parameters
-    ----------
-    column : str
-    kinds : dict of str by str
-        The kind of the column at each site.
-    """
-
-    def __init__(self, column: str, kinds: Mapping[str, str]) -> None:
-        self.column, self.kinds = column, dict(kinds)
-        super().__init__(column, self.kinds)
+    column: str
+    #: The kind of the column at each site.
+    kinds: Mapping[str, str]
 
     def __str__(self) -> str:
         kinds = ", ".join(f"{kind} at {site!r}" for site, kind in self.kinds.items())
@@ -130,18 +99,11 @@ class DifferentKindsError(ValueError):
         )
 
 
-class ColumnsLeftOutWarning(UserWarning):
-    """Columns that some sites lack are left out of the bins for all.
+class ColumnsLeftOutWarning(Fields, UserWarning):
+    """Columns that some sites lack are left out of the bins for all."""
 
-    Parameters
-    ----------
-    lacking : dict of lists of str by str
-        The columns that each site lacks.
-    """
-
-    def __init__(self, lacking: Mapping[str, Sequence[str]]) -> None:
-        self.lacking = {site: list(names) for site, names in lacking.items()}
-        super().__init__(self.lacking)
+    #: The columns that each site lacks.
+    lacking: Mapping[str, Sequence[str]]
 
     def __str__(self) -> str:
         sites = "; ".join(f"{site!r}: {', '.join(names)}" for site, names in self.lacking.items())

@@ -195,7 +195,7 @@ def to_sql(
         Or a fitted Pipeline that ends with one. Its steps may be SimpleImputer, StandardScaler,
         MinMaxScaler, OneHotEncoder, OrdinalEncoder, `Binner`, and ColumnTransformer and Pipeline
         of these.
-    dialect : {"duckdb", "postgres", "bigquery", "snowflake", "spark", "clickhouse"}
+    dialect : {"duckdb", "postgres", "bigquery", "snowflake", "spark", "clickhouse", "sqlite"}
     columns : sequence of str, optional
         Columns of the features of the classifier or pipeline, in their order; by default the names
         that it was fitted with.
@@ -240,7 +240,7 @@ def cells_to_sql(
     Parameters
     ----------
     binner : Binner, fitted
-    dialect : {"duckdb", "postgres", "bigquery", "snowflake", "spark", "clickhouse"}
+    dialect : {"duckdb", "postgres", "bigquery", "snowflake", "spark", "clickhouse", "sqlite"}
     columns : sequence of str, optional
         Columns of the database table, in the order of the columns of the binner; by default they
         have the same names.

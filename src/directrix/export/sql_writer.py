@@ -54,12 +54,13 @@ _MOST_LOSSES = 10_000
 class _Reading(NamedTuple):
     """How one dialect reads a column."""
 
-    is_nan: str  # template for a condition on a float
+    is_nan: str | None  # template for a condition on a float; None if it is never NaN
     text_type: str
     microseconds: str  # template for the microseconds since 1970-01-01 of a date or timestamp
-    text_number: str  # template for the number that a text is
+    text_number: str  # template for the number that a text {0} of a value {1} is
     is_number: str  # template for the condition that a value has a type with decimals
-    is_boolean: str
+    is_boolean: str | None  # template; None if booleans are numbers
+    text_suffix: str = ""  # makes equal texts those of equal characters
 
 
 _READING = {
@@ -113,6 +114,19 @@ _READING = {
         "toTypeName({0}) LIKE '%Float%' OR toTypeName({0}) LIKE '%Decimal%'",
         "toTypeName({0}) LIKE '%Bool%'",
     ),
+    "sqlite": _Reading(
+        None,
+        "TEXT",
+        # Dates are texts: date, time and a fraction, which SQLite would round to milliseconds.
+        "(CAST(strftime('%s', substr({0}, 1, 19) || CASE WHEN length({0}) > 19 AND "
+        "substr({0}, -6, 1) IN ('+', '-') THEN substr({0}, -6) ELSE '' END) AS INTEGER) * 1000000 "
+        "+ CASE WHEN substr({0}, 20, 1) = '.' THEN "
+        "CAST(substr(substr({0}, 21) || '000000', 1, 6) AS INTEGER) ELSE 0 END)",
+        "{1}",  # the text of a number has 15 digits
+        "typeof({0}) = 'real'",
+        None,
+        " COLLATE BINARY",  # a column may ignore case
+    ),
 }
 
 
@@ -156,8 +170,8 @@ class SqlWriter:
             number, can_be_nan = read(value), not is_date
         is_null = f"{number if bins.kind == 'date' else value} IS NULL"
         lines = [f"WHEN {is_null} THEN {missing}"]
-        if can_be_nan:
-            lines.append(f"WHEN {self._is_nan(number)} THEN {missing}")
+        if can_be_nan and self._reading.is_nan is not None:
+            lines.append(f"WHEN {self._reading.is_nan.format(number)} THEN {missing}")
         lines += [
             f"WHEN {self._condition(condition, bins, value, number)} THEN {result}"
             for condition, result in some
@@ -192,7 +206,7 @@ class SqlWriter:
         if numbers:
             conditions.append(f"{number} {_is_one_of(list(map(self._syntax.double, numbers)))}")
         flags = [label(level.lower()) for level in levels if level in _BOOLEANS]
-        if flags:
+        if flags and self._reading.is_boolean is not None:
             is_boolean = self._reading.is_boolean.format(value)
             conditions.append(f"({is_boolean} AND {text} {_is_one_of(flags)})")
         return " OR ".join(conditions)
@@ -203,14 +217,11 @@ class SqlWriter:
         It is read from its text: of float32 that is the shortest, as in Python. A cast that is not
         asked for a number is not evaluated in a CASE.
         """
-        number = self._reading.text_number.format(self._text(value))
+        number = self._reading.text_number.format(self._text(value), value)
         return f"CASE WHEN {self._reading.is_number.format(value)} THEN {number} END"
 
-    def _is_nan(self, number: str) -> str:
-        return self._reading.is_nan.format(number)
-
     def _text(self, value: str) -> str:
-        return f"CAST({value} AS {self._reading.text_type})"
+        return f"CAST({value} AS {self._reading.text_type}){self._reading.text_suffix}"
 
     def _can_hold(self, text: str) -> bool:
         """Return whether the database can hold a text at all: if not, no row needs a condition."""
@@ -272,7 +283,9 @@ class SqlWriter:
             isinstance(value, Filled) and isinstance(value.fill, str)
         )
         number = text if is_float else self._syntax.cast(text)
-        return number, f"{text} IS NULL OR {self._is_nan(number)}"
+        is_nan = self._reading.is_nan
+        nan = "" if is_nan is None else f" OR {is_nan.format(number)}"
+        return number, f"{text} IS NULL{nan}"
 
     def _result(self, number: float | None) -> str:
         null = f"CAST(NULL AS {self._syntax.float_type})"
@@ -438,7 +451,7 @@ class SqlWriter:
 
     def at_most(self, value: str, number: float) -> str:
         """Return the lesser of the value and a number."""
-        return f"LEAST({self._syntax.double(number)}, {value})"
+        return f"{self._syntax.least}({self._syntax.double(number)}, {value})"
 
     def sigmoid(self, value: str) -> str:
         """Return 1 / (1 + exp(-value)), which never overflows.
@@ -446,7 +459,7 @@ class SqlWriter:
         LEAST and GREATEST ignore NULL in some dialects: see `_if_known`.
         """
         one, far = self._syntax.double(1.0), self._syntax.double(_MOST_LOG_ODDS)
-        near = f"LEAST({far}, GREATEST(-{far}, {value}))"
+        near = f"{self._syntax.least}({far}, {self._syntax.greatest}(-{far}, {value}))"
         return f"({one} / ({one} + EXP(-{near})))"
 
     def _if_known(self, formula: ScoringFormula, scores: Sequence[str], expression: str) -> str:

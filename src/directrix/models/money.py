@@ -93,7 +93,7 @@ def given_column(name: str, X: Any, given: Mapping[str, Any]) -> Any:
     """
     if given.get(name) is not None:
         return given[name]
-    names = feature_names_of(X) or ()
+    names = tuple(feature_names_of(X) or ())
     if name not in names:
         raise CostColumnError(name, names)
     return X[name]

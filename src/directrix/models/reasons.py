@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from directrix._printing import printable
 from directrix.exceptions.columns import ColumnNotFoundError
 from directrix.models.card_printing import named_lines, points_text
 from directrix.tables import LevelBins
@@ -279,7 +280,7 @@ class _Labels:
     def _text(self, column: int, cell: int, label: str) -> str:
         """Return the text for a cell of a column, whose printed bin is given."""
         bins, texts = self._card.bins[column], self._wording
-        default = texts.get(bins.name, f"{bins.name}: {label}")
+        default = texts.get(bins.name, printable(f"{bins.name}: {label}"))
         fine = texts.get((bins.name, bins.labels[cell]), default)
         return texts.get((bins.name, label), fine)
 

@@ -619,4 +619,4 @@ def _require_digits(remainder: FloatArray, whole: FloatArray, between: FloatArra
     taken = np.maximum(whole, between)
     lost = np.flatnonzero((remainder < SMALLEST_REMAINDER * taken) & (taken > 0))
     if lost.size:
-        raise CancellationError(lost.tolist())
+        raise CancellationError(tuple(lost.tolist()))

@@ -529,7 +529,7 @@ class Moments(ClasswiseSummary):
         except CancellationError as error:
             if self.feature_names is None:
                 raise
-            names = (self.feature_names[column] for column in error.columns)
+            names = tuple(self.feature_names[column] for column in error.columns)
             raise CancellationError(names) from None
 
     def _of_rows(self, rows: Any, y: Any, sample_weight: Any, fold: Any) -> Moments:

@@ -54,6 +54,7 @@ SOURCES = {
 }
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize("source", SOURCES)
 def test_it_is_the_histogram_of_all_scores_on_every_engine(model, source, tmp_path):
     rows = frame(seed=1)

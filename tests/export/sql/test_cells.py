@@ -22,7 +22,7 @@ psycopg = pytest.importorskip("psycopg")
 sqlglot = pytest.importorskip("sqlglot")
 pytest.importorskip("pandas")
 
-DIALECTS = ["duckdb", "postgres", "bigquery", "snowflake", "spark", "clickhouse"]
+DIALECTS = ["duckdb", "postgres", "bigquery", "snowflake", "spark", "clickhouse", "sqlite"]
 TEXTS = ["", " ", "it's", '"', "\\", "\\'", "a\nb", "é", "e\u0301", "日本", "😀", "NULL", "yes "]
 #: Columns, and their types in PostgreSQL.
 COLUMNS = {

@@ -126,7 +126,7 @@ def test_other_dialects_say_the_same(dialect, linear, many_rows, answer):
 
 
 @pytest.mark.parametrize(
-    "dialect", ["duckdb", "postgres", "bigquery", "snowflake", "spark", "clickhouse"]
+    "dialect", ["duckdb", "postgres", "bigquery", "snowflake", "spark", "clickhouse", "sqlite"]
 )
 def test_names_and_labels_are_quoted(dialect, fitted):
     named, labelled = fitted("odd_names"), fitted("text_labels")

@@ -24,7 +24,7 @@ from directrix.tables import NumberBins
 psycopg = pytest.importorskip("psycopg")
 
 KEY = "key"
-DIALECTS = ["duckdb", "postgres", "bigquery", "snowflake", "spark", "clickhouse"]
+DIALECTS = ["duckdb", "postgres", "bigquery", "snowflake", "spark", "clickhouse", "sqlite"]
 pytestmark = pytest.mark.filterwarnings("ignore:Found unknown categories")
 
 

@@ -23,7 +23,7 @@ from directrix.export.sql_writer import SqlWriter, has_integer_points
 from directrix.models.card import Card, Cross
 from directrix.tables import LevelBins, NumberBins
 
-DIALECTS = ["duckdb", "postgres", "bigquery", "snowflake", "spark", "clickhouse"]
+DIALECTS = ["duckdb", "postgres", "bigquery", "snowflake", "spark", "clickhouse", "sqlite"]
 NUMBER = NumberBins("x", "number", (1.0, 2.0), (0.0,) * 3)  # 4 cells
 TEXT = LevelBins("t", ("a", "b", "c"))  # 5 cells
 
@@ -34,9 +34,10 @@ def answer(expression, table):
         return [row[0] for row in connection.execute(f"SELECT {expression} FROM t").fetchall()]  # noqa: S608
 
 
+@pytest.mark.parametrize("database", ["DuckDB", "SQLite"])
 @pytest.mark.parametrize("card", list(CARDS))
-def test_duckdb_gives_the_points_scores_and_labels_of_python(card):
-    assert difference(card, "SQL in DuckDB", raw_rows(3_000, 4, new=True)).is_close
+def test_databases_give_the_points_scores_and_labels_of_python(card, database):
+    assert difference(card, f"SQL in {database}", raw_rows(3_000, 4, new=True)).is_close
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

@@ -513,7 +513,7 @@ class CardEditor:
                 local = [atom - block.atoms.start for atom in atoms]
                 if any(cell in block.cells[k] for k in local):
                     return number
-        raise BinNotFoundError(block.name, where, [line.label for line in shown])
+        raise BinNotFoundError(block.name, where, tuple(line.label for line in shown))
 
     def __str__(self) -> str:
         lockbox = self._base.lockbox

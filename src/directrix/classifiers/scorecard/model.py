@@ -402,7 +402,7 @@ class CardModel(MetricClassifier):
             lines = _lines_of(sizes)
             fitting = [k for k, n in enumerate(lines) if max_lines is None or n <= max_lines]
             if not fitting:
-                raise CardSizeError(max_lines, lines)
+                raise CardSizeError(max_lines, tuple(lines))
             chosen.append(sizes[fitting[-1]])
         made = copy(self)
         made.set_params(max_lines=max_lines)

@@ -62,6 +62,7 @@ def source_of(name, tmp_path):
     return library.from_pandas(rows.sort_values("age").reset_index(drop=True), npartitions=4)
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize("name", ["parquet", "csv", "arrow", "polars", "duckdb", "dask"])
 def test_the_card_does_not_depend_on_where_the_rows_are(name, tmp_path):
     card = fit(source_of(name, tmp_path), card=COMPACT)
