@@ -131,6 +131,13 @@ def test_precision_is_not_known_if_no_reference_row_is_an_alert(check):
     assert "no reference row is above the threshold" in str(replace(check, rates=(0.0, 0.0)))
 
 
+def test_precision_is_not_known_after_a_drift(check):
+    day = replace(check, alarm_rate=0.05)
+    assert "precision   not known, as the classes have changed; the reference has recall" in str(
+        day
+    )
+
+
 def test_labels_of_the_day_tell_its_prevalence(check):
     day = replace(check, prevalence=Prevalence(0.1, 0.05, 0.15, 0.1, 0.125))
     assert "prevalence  labels 12.50 %; 10.00 % (5.00 to 15.00); reference 10.00 %" in str(day)

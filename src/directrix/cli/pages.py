@@ -237,8 +237,10 @@ def _figures(page: Page, check: DayCheck) -> None:
                 f"alerts; {alerts.low:,.0f} to {alerts.high:,.0f} expected",
             ),
             (
-                f"{precision[0]:.3f}" if is_known else "not known",
-                f"precision expected ({precision[1]:.3f} to {precision[2]:.3f})",
+                f"{precision[0]:.3f}" if check.precision_is_known else "not known",
+                f"precision expected ({precision[1]:.3f} to {precision[2]:.3f})"
+                if check.precision_is_known
+                else "precision",
             ),
             (
                 f"{stable.psi:.4f}",

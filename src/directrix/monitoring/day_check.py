@@ -454,6 +454,11 @@ class DayCheck:
         value, low, high = (float(precision_of(*self.rates, share)) for share in shares)
         return value, low, high
 
+    @property
+    def precision_is_known(self) -> bool:
+        """Whether rates of the reference and a known prevalence tell the precision to expect."""
+        return self.verdict != DRIFT and self.prevalence.is_known and any(self.rates)
+
     def to_dict(self) -> dict[str, Any]:
         """Return all fields and verdicts for JSON; what is not finite is None."""
         named = ("prevalence", "alerts", "score_stability")
@@ -562,11 +567,12 @@ class DayCheck:
         recall, fpr = self.rates
         if not recall and not fpr:
             return "not known: no reference row is above the threshold"
-        rates = f"with recall {recall:.3f} and FPR {fpr:.3f} as in the reference"
-        if not self.prevalence.is_known:
-            return f"not known, as the prevalence is not; {rates}"
+        rates = f"recall {recall:.3f} and FPR {fpr:.3f}"
+        if not self.precision_is_known:
+            why = "the classes have changed" if self.verdict == DRIFT else "the prevalence is not"
+            return f"not known, as {why}; the reference has {rates}"
         value, low, high = self.precision()
-        return f"expected {value:.3f} ({low:.3f} to {high:.3f}) {rates}"
+        return f"expected {value:.3f} ({low:.3f} to {high:.3f}) with {rates} as in the reference"
 
 
 def _usual_text(usual: tuple[float, float] | None) -> list[str]:
