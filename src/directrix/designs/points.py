@@ -71,16 +71,6 @@ def largest_unit(card: Card, largest: int) -> float:
     return largest / widest if widest > 0 else 1.0
 
 
-def cut_off(card: Card, reach: float, cells: IntArray, weight: FloatArray) -> Card:
-    """Return the card with the points of each column and cross cut off at both ends of a range.
-
-    The range is where it changes the points of rows least.
-
-    ``reach`` is the largest difference of points in a column. ``cells`` has the shape (n, columns).
-    """
-    return _cut_off(card, reach, _cell_weights(card, cells, weight))
-
-
 @dataclass(frozen=True)
 class RoundingSearch:
     """Rounds cards so that the exact metric and the AUC of their training rows are best.
@@ -254,7 +244,11 @@ def _cell_weights(card: Card, cells: IntArray, weight: FloatArray) -> list[Float
 
 
 def _cut_off(card: Card, reach: float, weights: Sequence[FloatArray]) -> Card:
-    """Return the card with points cut off, from the weights of its cells; see `cut_off`."""
+    """Return the card with the points of each column and cross cut off at both ends of a range.
+
+    ``reach`` is the width of the range, which is where it changes the points of rows least;
+    ``weights`` are those of the cells.
+    """
     blocks = [
         _within(points, reach, weight) for points, weight in zip(card.blocks, weights, strict=True)
     ]

@@ -50,14 +50,8 @@ def pyplot(drawn: str = "displays") -> Any:
 def panels(ax: Any, shape: tuple[int, int], height: float, **how: Any) -> AnyArray:
     """Return the axes to draw into: the given ones, or those of a new figure.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        Rows and columns of axes.
-    height : float
-        Height of a new figure, in inches.
-    **how
-        Passed to ``matplotlib.pyplot.subplots``.
+    ``shape`` are the rows and columns of axes, ``height`` the height of a new figure in inches, and
+    ``how`` is passed to ``matplotlib.pyplot.subplots``.
     """
     plt = pyplot()
     if ax is None:

@@ -295,10 +295,6 @@ class SampleSize(NamedTuple):
         """Half the width of the interval of the expected value."""
         return (self.expected.high - self.expected.low) / 2.0
 
-    def half_width_at(self, rows: float) -> float:
-        """Return the half width to expect of the interval with so many rows of the same kind."""
-        return self.half_width * float(np.sqrt(self.rows / rows))
-
     def rows_for(self, half_width: float) -> float:
         """Return how many rows of the same kind an interval of this half width needs."""
         return self.rows * (self.half_width / half_width) ** 2

@@ -112,14 +112,7 @@ class SegmentRates(tuple[SegmentRate, ...]):
     def of(
         cls, positive: AnyArray, flagged: AnyArray, weight: FloatArray, segments: Segments
     ) -> SegmentRates:
-        """Return the rates of rows of which some are flagged; segments without rows are left out.
-
-        Parameters
-        ----------
-        positive, flagged : arrays of shape (n,)
-        weight : array of shape (n,)
-        segments : Segments
-        """
+        """Return the rates of rows, some of them flagged; segments without rows are left out."""
         n_segments = len(segments.names)
         cell = (segments.number * 2 + np.asarray(positive)) * 2 + np.asarray(flagged)
         sums: Any = [np.bincount(cell, each, 4 * n_segments) for each in (weight, weight**2)]

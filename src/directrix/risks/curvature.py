@@ -119,11 +119,6 @@ def of_quadrature(
     ``slope`` and ``bend`` are the first and second derivatives of each term with respect to its z.
     ``nodes`` are x, the nodes of the quadrature. ``sign`` is the sign of the gap in z. ``sd`` is
     :math:`s'`, the deviation in the denominator.
-
-    Returns
-    -------
-    Derivatives
-        By :math:`g, s, s'`.
     """
     first = np.stack([np.full_like(z, sign), nodes, -z]) / sd
     hessian = (first * bend) @ first.T

@@ -36,12 +36,7 @@ def solve_qp(
     ``gram``, of shape (k, k), is Q, which is positive semidefinite. ``gain``, of shape (k,), is c,
     and ``equal``, of shape (m, k), is E. ``start``, of shape (k,), is the feasible point
     :math:`x_0`. The method stops after ``max_rounds`` rounds; every round is feasible and none
-    lowers the value.
-
-    Returns
-    -------
-    x, price : array
-        The maximiser, and the multiplier of each equality.
+    lowers the value. Returns the maximiser, and the multiplier of each equality.
     """
     scale = max(float(np.diag(gram).max(initial=0.0)), float(np.abs(gain).max(initial=0.0)))
     scale = scale or 1.0
