@@ -12,7 +12,7 @@ def test_fields_are_the_arguments_of_a_class_also_by_keyword_and_by_default():
     error = NegativeCountError(cell="<= 30")
 
     assert error.args == (None, "<= 30")
-    assert pickle.loads(pickle.dumps(error)).cell == "<= 30"  # noqa: S301 - our own bytes  # noqa: S301 - our own bytes
+    assert pickle.loads(pickle.dumps(error)).cell == "<= 30"  # noqa: S301 - our own bytes
 
 
 def test_a_field_without_default_is_needed():

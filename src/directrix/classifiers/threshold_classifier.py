@@ -99,8 +99,7 @@ class ThresholdClassifier(LinearClassifier):
             decided = at is None or costs is not None
             is_positive = rank > (0.0 if decided else self._decision_at(at))  # type: ignore[arg-type]
         ordered = ending_with(self.positive_, self.classes_)
-        labels: AnyArray = ordered[is_positive.astype(np.intp)]
-        return labels
+        return ordered[is_positive.astype(np.intp)]
 
     def expected_saving(self, X: Any, **columns: Any) -> FloatArray:
         r"""Return what flagging each row saves in expectation, by the costs of the metric.
@@ -239,8 +238,7 @@ class ThresholdClassifier(LinearClassifier):
 
     def _positive_probability(self, X: Any) -> FloatArray:
         """Return the calibrated probability of the positive class; for two classes."""
-        probability: FloatArray = self.predict_proba(X)[:, 0 if self._catches_first else 1]
-        return probability
+        return self.predict_proba(X)[:, 0 if self._catches_first else 1]
 
     def operating_points(self, at: Sequence[str | Metric]) -> OperatingPoints:
         """Return other operating points of the same model: its best threshold for each metric.

@@ -148,8 +148,7 @@ def as_good(behind: FloatArray, largest: FloatArray) -> AnyArray:
     is better than a larger one of the same path by chance alone, so the losses are first made to
     fall with the size, by isotonic regression.
     """
-    good: AnyArray = _falling(behind) <= largest
-    return good
+    return _falling(behind) <= largest
 
 
 def largest_losses(behind: FloatArray, margin: float = 0.0) -> FloatArray:

@@ -273,8 +273,7 @@ class Finer:
 def named_by_least(group: IntArray) -> IntArray:
     """Name each group after its least atom."""
     _, first, number = np.unique(group, return_index=True, return_inverse=True)
-    named: IntArray = first[number]
-    return named
+    return first[number]
 
 
 # ── The arrangement of a card: which atoms share a line, and which points are fixed ───────────────

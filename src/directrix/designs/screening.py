@@ -195,5 +195,4 @@ def _deviate(tables: FloatArray) -> FloatArray:
     freedom = np.maximum(filled.sum(axis=1) - 1.0, 0.0)
     spread = 2.0 / (9.0 * np.maximum(freedom, 1.0))
     deviate = (np.cbrt(square / np.maximum(freedom, 1.0)) - (1.0 - spread)) / np.sqrt(spread)
-    scores: FloatArray = np.where(freedom > 0, deviate, -np.inf)
-    return scores
+    return np.where(freedom > 0, deviate, -np.inf)

@@ -132,8 +132,7 @@ class NumberPath:
     @property
     def ridge(self) -> FloatArray:
         """What is added to the diagonal of the curvature: as much in units of every feature."""
-        ridge: FloatArray = PARITY_RIDGE * self.moments.feature_scales() ** 2
-        return ridge
+        return PARITY_RIDGE * self.moments.feature_scales() ** 2
 
     @property
     def columns(self) -> list[tuple[tuple[int, ...], slice]]:

@@ -182,8 +182,7 @@ class _Bend:
     def __call__(self, values: FloatArray) -> FloatArray:
         if self.linear:
             return values
-        bent: FloatArray = np.log(values) if self.logarithmic else np.arcsinh(values / self.unit)
-        return bent
+        return np.log(values) if self.logarithmic else np.arcsinh(values / self.unit)
 
     def ticks(self, low: float, high: float) -> FloatArray:
         """Return a few round numbers between two positions on the axis."""
@@ -198,8 +197,7 @@ class _Bend:
             # Labels of ticks that are nearer to each other would overlap.
             if not chosen or where[k] - where[chosen[-1]] > 0.28 * (high - low):
                 chosen.append(k)
-        found: FloatArray = values[chosen]
-        return found
+        return values[chosen]
 
 
 def _round_step(least: float) -> float:

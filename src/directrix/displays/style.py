@@ -184,8 +184,7 @@ class BinaryScores(NamedTuple):
     @property
     def predicted(self) -> AnyArray:
         """Which rows are predicted positive."""
-        above: AnyArray = self.scores > self.cut
-        return above
+        return self.scores > self.cut
 
 
 def last_step(estimator: Any) -> Any:

@@ -262,8 +262,7 @@ class Movable(NamedTuple):
 def furthest_apart(contrasts: FloatArray, names: Sequence[Any], gap: SegmentGap) -> FloatArray:
     """Return the difference of contrasts between the two segments that are furthest apart."""
     highest, lowest = (names.index(name) for name in (gap.highest, gap.lowest))
-    between: FloatArray = contrasts[:, highest] - contrasts[:, lowest]
-    return between
+    return contrasts[:, highest] - contrasts[:, lowest]
 
 
 def carried(

@@ -251,8 +251,7 @@ def probe_values(
     squares = coef[:-1] @ coef[:-1] + np.zeros_like(offsets)
     if coordinate < d:
         squares += (coef[coordinate] + offsets) ** 2 - coef[coordinate] ** 2
-    total: FloatArray = values + 0.5 * objective.ridge * squares
-    return total
+    return values + 0.5 * objective.ridge * squares
 
 
 def _sparse_probe(

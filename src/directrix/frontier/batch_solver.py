@@ -428,8 +428,7 @@ def _on_grid(node: AnyArray, position: AnyArray, weight: AnyArray, k: int) -> Fl
     flat = node.ravel()
     on_grid: FloatArray = np.bincount(flat, weight.ravel() - right, k * _NODES).astype(np.float64)
     on_grid[1:] += np.bincount(flat, right, k * _NODES)[:-1]
-    grid: FloatArray = on_grid.reshape(k, _NODES)
-    return grid
+    return on_grid.reshape(k, _NODES)
 
 
 # ── Problems of the logistic loss and of the robust loss, many at a time ──────────────────────────
@@ -462,8 +461,7 @@ class SigmoidProblems(BatchProblems):
             if recipe.ratio is not None:
                 sums = [float(kept[number, side] @ total[side]) for side in (positive, ~positive)]
                 kept[number, ~positive] *= recipe.ratio * sums[0] / sums[1]
-        shares: FloatArray = kept / (kept @ total)[:, None]
-        return shares
+        return kept / (kept @ total)[:, None]
 
     def _loss(self, lines: FloatArray, problems: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return the losses of some problems, and their gradients by lines."""

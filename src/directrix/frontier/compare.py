@@ -341,8 +341,7 @@ def round_scores(scores: FloatArray) -> FloatArray:
 
     A matrix product may differ in the last digit between equal rows at different positions.
     """
-    rounded: FloatArray = np.rint(scores * _GRID) / _GRID
-    return rounded
+    return np.rint(scores * _GRID) / _GRID
 
 
 @dataclass(frozen=True)

@@ -227,8 +227,7 @@ class ProjectedPencil(EigenPencil):
 
     def directions(self, angles: FloatArray) -> FloatArray:
         """Return the coefficients of the line at each angle, of shape (k, d)."""
-        directions: FloatArray = super().directions(angles) @ self.basis.T
-        return directions
+        return super().directions(angles) @ self.basis.T
 
     def arcs(self) -> list[tuple[float, float]]:
         """Return the quadrant, where the error of the subspace is bounded."""
@@ -599,8 +598,7 @@ class StandardSpace:
     def delta(self) -> FloatArray:
         """Difference of the class means of the standardised features."""
         moments = self.standardized.moments
-        delta: FloatArray = moments.positive.mean - moments.negative.mean
-        return delta
+        return moments.positive.mean - moments.negative.mean
 
     def pencil(self, shrinkage: str | float) -> Pencil:
         """Return the family of lines of covariances with this shrinkage."""

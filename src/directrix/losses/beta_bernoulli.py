@@ -151,8 +151,7 @@ class BetaBernoulli(Loss):
     def _log(self, chance: FloatArray, margin: FloatArray) -> FloatArray:
         """Return the log-likelihood, by its tail where no plateau keeps it finite."""
         if self.mixing * min(self.prior_mean, 1.0 - self.prior_mean) > _LEAST:
-            kept: FloatArray = np.log(chance)
-            return kept
+            return np.log(chance)
         tail = np.minimum(self.gamma * margin, 0.0) + np.log1p(-self.mixing)
         return np.where(chance > _LEAST, np.log(chance), tail)
 

@@ -173,8 +173,7 @@ class PairwiseSquaredHinge(_Pairwise):
 
     def pair_kernel(self, difference: FloatArray) -> FloatArray:
         """Return the squared hinge of the difference of two scores."""
-        kernel: FloatArray = np.maximum(self.margin - difference, 0.0) ** 2
-        return kernel
+        return np.maximum(self.margin - difference, 0.0) ** 2
 
     @property
     def worst(self) -> float:
@@ -218,8 +217,7 @@ class PairwiseSquare(_Pairwise):
 
     def pair_kernel(self, difference: FloatArray) -> FloatArray:
         """Return the square of what the difference of two scores lacks to the margin."""
-        kernel: FloatArray = (self.margin - difference) ** 2
-        return kernel
+        return (self.margin - difference) ** 2
 
     @property
     def worst(self) -> float:
@@ -386,8 +384,7 @@ class PairwiseHinge(Loss):
         if self.kappa == 0:
             return short
         inside = np.minimum(short, self.kappa)
-        kernel: FloatArray = inside * (short - inside / 2.0) / self.kappa
-        return kernel
+        return inside * (short - inside / 2.0) / self.kappa
 
     def sharpen(self, level: float) -> PairwiseHinge:
         """Return the loss with a narrower corner."""

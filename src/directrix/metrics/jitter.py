@@ -82,8 +82,7 @@ def _chances(bounds: FloatArray, center: Any, n_rows: Any) -> FloatArray:
     distance = np.arcsin(np.sqrt(bounds)) - np.arcsin(np.sqrt(center))
     below = ndtr(2.0 * np.sqrt(n_rows) * distance)
     ends = np.zeros((*below.shape[:-1], 1))
-    chances: FloatArray = np.diff(np.concatenate([ends, below, ends + 1.0], axis=-1), axis=-1)
-    return chances
+    return np.diff(np.concatenate([ends, below, ends + 1.0], axis=-1), axis=-1)
 
 
 def _first_best(metric: Metric, values: FloatArray) -> IntArray:

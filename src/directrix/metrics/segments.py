@@ -161,5 +161,4 @@ def level_shares(sizes: IntArray, total: int) -> IntArray:
     below = np.searchsorted(order, levels, side="right")
     sums = np.concatenate([[0], np.cumsum(order)])[below] + levels * (len(order) - below)
     level = int(levels[np.searchsorted(sums, total, side="right") - 1])
-    taken: IntArray = np.minimum(halves, level)
-    return taken
+    return np.minimum(halves, level)

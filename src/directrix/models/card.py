@@ -138,8 +138,7 @@ class Cross:
 
     def scores(self, cells: IntArray) -> FloatArray:
         """Return the points of rows, from their cells in all columns."""
-        points: FloatArray = self.points[self._index(cells)]
-        return points
+        return self.points[self._index(cells)]
 
     def weights(self, cells: IntArray, weight: FloatArray) -> FloatArray:
         """Return the weight of rows in every combination, from their cells in all columns."""
@@ -624,8 +623,7 @@ def card_stability(
 
 
 def _shares(counts: Any) -> FloatArray:
-    shares: FloatArray = np.asarray(counts, dtype=np.float64) / float(counts.sum())
-    return shares
+    return np.asarray(counts, dtype=np.float64) / float(counts.sum())
 
 
 def _cross_shifts(card: Card, period: str, base: BinCounts, later: BinCounts) -> list[ColumnShift]:

@@ -114,8 +114,7 @@ def calibration_from_scores(
 
     def gradient(parameters: FloatArray) -> FloatArray:
         _, residual, by = parts(parameters)
-        product: FloatArray = by @ residual
-        return product
+        return by @ residual
 
     def hessian(parameters: FloatArray) -> FloatArray:
         eta, residual, by = parts(parameters)

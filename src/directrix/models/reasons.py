@@ -204,8 +204,7 @@ def loss_table(card: Card, column: int, *, toward: bool = True) -> FloatArray:
     favour = -1.0 if card.higher_is_positive == toward else 1.0
     best = _to_best(reference_cells(card, column))
     losses = [best(favour * _moves(card, cells[rows], column)) for rows in _blocks(len(cells))]
-    table: FloatArray = np.maximum(np.concatenate(losses), 0.0).reshape(shape)
-    return table
+    return np.maximum(np.concatenate(losses), 0.0).reshape(shape)
 
 
 def bin_names(card: Card, column: int) -> list[str]:

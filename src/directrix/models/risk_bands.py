@@ -244,8 +244,7 @@ class RiskBands(Sequence[RiskBand]):
         ----------
         points : array of numbers
         """
-        found: AnyArray = np.searchsorted(np.array(self.cuts), np.asarray(points, dtype=float))
-        return found
+        return np.searchsorted(np.array(self.cuts), np.asarray(points, dtype=float))
 
     def to_frame(self) -> Any:
         """Return the bands as a pandas data frame, with all numbers."""

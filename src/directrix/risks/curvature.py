@@ -105,8 +105,7 @@ def at_threshold(risk: Derivatives, limit: Derivatives) -> FloatArray:
     pull = float(limit.gradient @ _BOTH_MEANS)
     moved = np.eye(4) - np.outer(_BOTH_MEANS, limit.gradient / pull)
     multiplier = float(risk.gradient @ _BOTH_MEANS) / pull
-    hessian: FloatArray = moved.T @ (risk.hessian - multiplier * limit.hessian) @ moved
-    return hessian
+    return moved.T @ (risk.hessian - multiplier * limit.hessian) @ moved
 
 
 def of_quadrature(
@@ -164,5 +163,4 @@ def by_differences(
             near[k] += sign * steps[k]
             ends.append(np.array(value_and_grad(ScoreMoments(*near.tolist()))[1]))
         hessian[k] = (ends[0] - ends[1]) / (2.0 * steps[k])
-    symmetric: FloatArray = (hessian + hessian.T) / 2.0
-    return symmetric
+    return (hessian + hessian.T) / 2.0

@@ -163,8 +163,7 @@ class _Problem:
 
     def slopes(self, short: FloatArray, width: float) -> FloatArray:
         """Return β: the slope of the rounded hinge of each row, times its share."""
-        slopes: FloatArray = self.share * np.clip(short / width, 0.0, 1.0)
-        return slopes
+        return self.share * np.clip(short / width, 0.0, 1.0)
 
     def lower_bound(self, beta: FloatArray) -> float:
         """Return the value of a feasible point of the dual next to β."""

@@ -104,8 +104,7 @@ def pair_of(loss: BetaBernoulli) -> tuple[float, float]:
 def probability(loss: BetaBernoulli, share: FloatArray) -> FloatArray:
     """Return μ, the probability of the positive class (eq. 19), from σ(γ s) for each score s."""
     a, b = pair_of(loss)
-    mu: FloatArray = np.clip(a + b * share, a, _upper_plateau(loss))
-    return mu
+    return np.clip(a + b * share, a, _upper_plateau(loss))
 
 
 def _upper_plateau(loss: BetaBernoulli) -> float:

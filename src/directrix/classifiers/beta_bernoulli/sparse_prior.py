@@ -164,14 +164,12 @@ class GaussianLaplace:
         heavier tail far out.
         """
         size = np.abs(coef)
-        which: AnyArray = self.more_laplacian(size) & (size**2 < self.variance)
-        return which
+        return self.more_laplacian(size) & (size**2 < self.variance)
 
     def more_laplacian(self, size: FloatArray) -> AnyArray:
         """Return for which absolute values the Laplacian has the greater posterior."""
         wide, narrow = self._logs(size)
-        which: AnyArray = narrow > wide
-        return which
+        return narrow > wide
 
     def _logs(self, size: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the logarithm of each part of the mixture."""
