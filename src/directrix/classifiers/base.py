@@ -110,9 +110,7 @@ class LinearClassifier(LinkedEstimator, ClassifierMixin, BaseEstimator):
         -------
         ScoreHistogram
         """
-        from directrix.classifiers.evaluation import (
-            score_histogram,
-        )
+        from directrix.classifiers.evaluation import score_histogram
 
         return score_histogram(self.scoring_formula(), source, target=target, **options)
 

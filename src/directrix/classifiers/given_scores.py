@@ -12,10 +12,7 @@ from directrix._printing import html_table, text_table
 from directrix.classifiers.base import two_classes
 from directrix.classifiers.evaluation import Measure, ScoredRows, measure_binary
 from directrix.classifiers.labels import dates_in_microseconds, ending_with, plain_labels
-from directrix.classifiers.operating_point_classifier import (
-    OperatingPointClassifier,
-    given_scores,
-)
+from directrix.classifiers.operating_point_classifier import OperatingPointClassifier, given_scores
 from directrix.fitting.training_rows import checked_weight
 from directrix.metrics.segments import Segments
 from directrix.metrics.table import resolve

@@ -8,14 +8,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from directrix.fitting.directions import DirectionPrices, Signs
-from directrix.fitting.fit_rows import (
-    FTOL,
-    BestFit,
-    Candidates,
-    Draft,
-    LearnedDesign,
-    Movable,
-)
+from directrix.fitting.fit_rows import FTOL, BestFit, Candidates, Draft, LearnedDesign, Movable
 from directrix.fitting.training_rows import prepare
 from directrix.frontier.compare import MOST_ROWS
 from directrix.frontier.moment_frontier import moment_candidates, ridge_candidates

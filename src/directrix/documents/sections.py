@@ -18,12 +18,7 @@ from directrix.export import to_sql
 from directrix.models.card_printing import points_text
 from directrix.models.reasons import bin_names, loss_table
 from directrix.models.report import UNKNOWN, Estimate
-from directrix.models.risk_validation import (
-    RiskCounts,
-    SampleSize,
-    calibration_line,
-    net_benefit,
-)
+from directrix.models.risk_validation import RiskCounts, SampleSize, calibration_line, net_benefit
 from directrix.tables import BinCounts
 
 if TYPE_CHECKING:

@@ -11,14 +11,7 @@ from warnings import catch_warnings, simplefilter, warn
 import numpy as np
 
 from directrix.exceptions import FewRowsWarning, OneClassPredictedWarning, find_stacklevel
-from directrix.fitting.choice import (
-    Assessment,
-    Choice,
-    RefitChange,
-    Selection,
-    prior_of,
-    sizes_of,
-)
+from directrix.fitting.choice import Assessment, Choice, RefitChange, Selection, prior_of, sizes_of
 from directrix.fitting.training_rows import TrainingRows
 from directrix.frontier.compare import (
     FIRST_ROWS,

@@ -30,24 +30,13 @@ from directrix.fitting.finalize import (
 )
 from directrix.fitting.fit_rows import THRESHOLD_SHARE, Fitted
 from directrix.fitting.guarantee import threshold_from_rows
-from directrix.fitting.training_rows import (
-    checked_groups,
-    class_folds,
-    group_folds,
-    splits_given,
-)
+from directrix.fitting.training_rows import checked_groups, class_folds, group_folds, splits_given
 from directrix.frontier.compare import LeastLoss, curve_maker, round_scores
 from directrix.frontier.criterion import ExactMetric
 from directrix.metrics import AUC
 from directrix.models.operating_point import OF_GIVEN_SCORES
 from directrix.models.report import UNKNOWN, CandidateResult, DirectReport
-from directrix.rows.keys import (
-    copy_keys,
-    copy_numbers,
-    hash_with_label,
-    position_keys,
-    row_hash,
-)
+from directrix.rows.keys import copy_keys, copy_numbers, hash_with_label, position_keys, row_hash
 from directrix.rows.rows import as_rows
 
 if TYPE_CHECKING:

@@ -12,11 +12,7 @@ import numpy as np
 from directrix.classifiers.base import two_classes
 from directrix.classifiers.labels import ending_with
 from directrix.classifiers.metric_classifier import PreparedFit
-from directrix.classifiers.scorecard.editor import (
-    CardEditor,
-    editor_of_rows,
-    restored_editor,
-)
+from directrix.classifiers.scorecard.editor import CardEditor, editor_of_rows, restored_editor
 from directrix.classifiers.scorecard.given_card import typed_card_on_rows
 from directrix.classifiers.scorecard.model import CardModel
 from directrix.classifiers.scorecard.training_table import BinnedTable, TrainingTable

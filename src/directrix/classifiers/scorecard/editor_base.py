@@ -15,25 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from directrix.classifiers.scorecard.training_table import TrainingTable
-from directrix.designs.editing import (
-    Arrangement,
-    EditedCard,
-    EditRows,
-    EditScale,
-    EditStart,
-    Finer,
-)
+from directrix.designs.editing import Arrangement, EditedCard, EditRows, EditScale, EditStart, Finer
 from directrix.designs.merging import Atoms, Grid
 from directrix.exceptions import EditError
 from directrix.files.atomic import atomic_file
 from directrix.fitting.choice import limit_by_order, sizes_of
 from directrix.fitting.finalize import centre_and_scale
-from directrix.fitting.training_rows import (
-    TrainingRows,
-    checked_weight,
-    class_folds,
-    group_folds,
-)
+from directrix.fitting.training_rows import TrainingRows, checked_weight, class_folds, group_folds
 from directrix.metrics.segments import InEverySegment
 from directrix.metrics.table import TABLE, resolve, written
 from directrix.models.card import IntegerPoints, PointsToDoubleOdds, scale_of
