@@ -5,35 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from directrix._typing import AnyArray, FloatArray
 from directrix.classifiers.base import LinearClassifier, only_entry
 from directrix.classifiers.labels import ending_with, toward_positive
 from directrix.classifiers.scoring import ScoringFormula, Sigmoid
 from directrix.classifiers.state import ModelState, require
 from directrix.exceptions import NoHeldOutScoresError
-from directrix.fitting.finalize import warn_about_one_class
+from directrix.fitting.finalize import FittedLine, HeldOut, warn_about_one_class
 from directrix.fitting.histogram_choice import point_at
+from directrix.fitting.training_rows import KeyedRows
 from directrix.metrics.at_threshold import Cost
-from directrix.metrics.budget import Budget, Periods, team_numbers
+from directrix.metrics.base import Metric
+from directrix.metrics.budget import Budget, KeptBudget, Periods, team_numbers
 from directrix.metrics.segments import InEverySegment, Segments
 from directrix.metrics.table import resolve
+from directrix.models.alternatives import Alternatives
 from directrix.models.money import RowCosts, given_column, stated_metric
-from directrix.models.operating_point import OperatingPoint, OperatingPoints
-from directrix.models.report import UNKNOWN, Estimate
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
-    from directrix.fitting.finalize import FittedLine, HeldOut
-    from directrix.fitting.training_rows import KeyedRows
-    from directrix.metrics.base import Metric
-    from directrix.metrics.budget import KeptBudget
-    from directrix.models.alternatives import Alternatives
-    from directrix.models.operating_point import Calibration
-    from directrix.models.report import DirectReport
+from directrix.models.operating_point import Calibration, OperatingPoint, OperatingPoints
+from directrix.models.report import UNKNOWN, DirectReport, Estimate
 
 #: Name of the column of a fit that tells the segment of each row.
 SEGMENT = "segment"

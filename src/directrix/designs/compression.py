@@ -10,21 +10,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
 
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.designs.merging import Atoms, Curvature, Grid, Groups, merge_path
 from directrix.models.card import Card, Cross
-from directrix.tables.coding.prior import cell_weights
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.tables.coding.card_coding import Direction
-    from directrix.tables.coding.prior import CellKinds
+from directrix.tables.coding.card_coding import Direction
+from directrix.tables.coding.prior import CellKinds, cell_weights
 
 #: Ridge of the fit to the teacher's probabilities, in rows.
 RIDGE = 0.1

@@ -8,33 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
+from directrix._typing import AnyArray, FloatArray, IntArray
+from directrix.fitting.choice import Choice
 from directrix.fitting.finalize import FittedLine, Lines, centre_and_scale, finalize
+from directrix.fitting.fit_rows import BestFit
+from directrix.fitting.training_rows import TrainingRows
 from directrix.frontier.compare import Curves, FoldDesigns, compare, curve_maker
 from directrix.metrics import AUC
-from directrix.metrics.base import CurveStack
-from directrix.models.card import PointsToDoubleOdds, Scale
+from directrix.metrics.base import Curve, CurveStack, Metric
+from directrix.models.card import Card, PointsToDoubleOdds, Scale
 from directrix.models.gap import Gap
 from directrix.models.money import stated_metric
-from directrix.models.report import Estimate, TiesSplit
+from directrix.models.report import DirectReport, Estimate, TiesSplit
+from directrix.tables.coding.card_coding import Direction
+from directrix.tables.coding.prior import CellKinds
 
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.fitting.choice import Choice
-    from directrix.fitting.fit_rows import BestFit
-    from directrix.fitting.training_rows import TrainingRows
-    from directrix.metrics.base import Curve, Metric
-    from directrix.models.card import Card
-    from directrix.models.report import DirectReport
-    from directrix.tables.coding.card_coding import Direction
-    from directrix.tables.coding.prior import CellKinds
-
-    #: From the card made without a fold, and that fold, to its points.
-    Restate = Callable[[Card, int | None], Card]
+#: From the card made without a fold, and that fold, to its points.
+Restate = Callable[[Card, int | None], Card]
 
 # ── Cards of small whole numbers: plain rounding, and a search on the exact metric ────────────────
 #

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from directrix._typing import FloatArray
 from directrix.displays import style
-from directrix.models.card import card_document
-from directrix.models.card_printing import half_widths
+from directrix.models.card import Card, card_document
+from directrix.models.card_printing import CardRow, CrossTable, half_widths
 from directrix.tables import LevelBins, NumberBins
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from directrix._typing import FloatArray
-    from directrix.models.card import Card
-    from directrix.models.card_printing import CardRow, CrossTable
 
 # ── What is drawn of a scorecard: where the bins of a column are, their points and intervals ──────
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from directrix._typing import AnyArray, FloatArray
 from directrix.classifiers.base import LinearClassifier
 from directrix.classifiers.labels import ending_with, positive_of
 from directrix.exceptions import MissingLibraryError
 from directrix.metrics.base import Metric, checked
 from directrix.metrics.table import resolve
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
 
 # ── Style of the displays; the only file that imports matplotlib ──────────────────────────────────
 

@@ -11,28 +11,25 @@ tolerance of the solver, and the final fit does not take part in it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack, toeplitz
 from sklearn.utils.parallel import Parallel, delayed
 
+from directrix._typing import AnyArray, FloatArray, IntArray
+from directrix.frontier.recipes import Key, Recipe
+from directrix.losses.base import Loss
 from directrix.solve import batched_lbfgs
 from directrix.tables.coding.coded_rows import CodedRows
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-
-    from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.frontier.recipes import Key, Recipe
-    from directrix.losses.base import Loss
-
-    #: A recipe, and the fold that it leaves out.
-    Problem = tuple[Recipe, int | None]
-    Solutions = Mapping[tuple[Key, int | None], FloatArray]
+#: A recipe, and the fold that it leaves out.
+Problem = tuple[Recipe, int | None]
+Solutions = Mapping[tuple[Key, int | None], FloatArray]
 
 # ── Rows for many problems: sorted by class and fold, times the sign of their class ───────────────
 

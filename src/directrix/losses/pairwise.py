@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy import fft
 
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.losses.base import Loss, require_above_zero, require_both, require_width
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray, IntArray
 
 # ── Sums over all pairs of a positive and a negative, in the time of sorting both classes ─────────
 

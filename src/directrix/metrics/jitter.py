@@ -19,17 +19,13 @@ the ranks: :math:`\sum_i (t_i - t_{i-1}) (1 - G(f_i))`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtr
 
-from directrix.metrics.base import CurveStack
-
-if TYPE_CHECKING:
-    from directrix._typing import FloatArray, IntArray
-    from directrix.metrics.base import Curve, Metric
-
+from directrix._typing import FloatArray, IntArray
+from directrix.metrics.base import Curve, CurveStack, Metric
 
 #: Difference that counts as rounding, in units of the metric.
 _ROUNDING = 1e-9

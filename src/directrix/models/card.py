@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from directrix._typing import FloatArray, IntArray
 from directrix.exceptions import NoHeldOutPointsError
 from directrix.models.card_printing import (
     DECIMALS,
@@ -31,17 +32,13 @@ from directrix.models.card_printing import (
     printed_points,
     row_texts,
 )
+from directrix.models.risk_bands import HeldOutPoints, RiskBands
 from directrix.models.typed_card import typed_bins
-from directrix.tables import Stability, stability
+from directrix.tables import BinCounts, Stability, stability
+from directrix.tables.bins import Bins
+from directrix.tables.coding.card_coding import CardCoding
+from directrix.tables.coding.prior import CellKinds
 from directrix.tables.counts.stability import LATER, compare_cells
-
-if TYPE_CHECKING:
-    from directrix._typing import FloatArray, IntArray
-    from directrix.models.risk_bands import HeldOutPoints, RiskBands
-    from directrix.tables import BinCounts
-    from directrix.tables.bins import Bins
-    from directrix.tables.coding.card_coding import CardCoding
-    from directrix.tables.coding.prior import CellKinds
 
 # ── Scales of points: what a point of a card is worth ─────────────────────────────────────────────
 

@@ -9,19 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from directrix._printing import text_table
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.exceptions import CostColumnError
 from directrix.metrics.at_threshold import Cost
+from directrix.metrics.base import Metric
 from directrix.models.report import Estimate
 from directrix.rows.rows import feature_names_of
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.metrics.base import Metric
 
 # ── RowCosts: the cost of a false positive and of a miss, row by row ──────────────────────────────
 

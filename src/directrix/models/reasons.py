@@ -13,18 +13,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from directrix._printing import printable
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.exceptions.columns import ColumnNotFoundError
+from directrix.models.card import Card
 from directrix.models.card_printing import named_lines, points_text
 from directrix.tables import LevelBins
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.models.card import Card
 
 #: Rows that are taken at a time: a column needs a number for each of them and of its cells.
 _BLOCK = 1 << 14

@@ -7,17 +7,15 @@ negatives at each probability.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit, logit
 
 from directrix._printing import text_table
+from directrix._typing import AnyArray, FloatArray
 from directrix.models.report import UNKNOWN, Estimate
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
-    from directrix.models.risk_bands import HeldOutPoints
+from directrix.models.risk_bands import HeldOutPoints
 
 #: Normal quantile of a 95 % interval.
 _QUANTILE = 1.959964

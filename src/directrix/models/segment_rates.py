@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from directrix._printing import html_table, text_table
+from directrix._typing import AnyArray, FloatArray
+from directrix.metrics.segments import Segments
 from directrix.models.shares import wilson
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from directrix._typing import AnyArray, FloatArray
-    from directrix.metrics.segments import Segments
-    from directrix.moments.segment_scores import SegmentCounts
+from directrix.moments.segment_scores import SegmentCounts
 
 #: Rates of a segment, by the names that users give them.
 RATES = ("alerts", "recall", "fpr", "precision")

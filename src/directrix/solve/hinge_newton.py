@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
+from directrix._typing import AnyArray, FloatArray
 from directrix.solve.lbfgs import Callback, Path, Solution, warn_not_converged
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
 
 _FIRST_WIDTH = 2.0
 _NARROWING = 8.0

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import expit
 
+from directrix._typing import AnyArray, FloatArray
 from directrix.fitting.solvers import probe_values
 from directrix.objectives import DataObjective
 from directrix.solve import lbfgs, sharpness_levels
 from directrix.solve.papers.continuation import gradient_descent
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
 
 # ── An objective with a slightly penalised intercept, and Newton steps that refine its minimum ────
 

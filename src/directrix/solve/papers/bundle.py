@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from math import inf
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from directrix._typing import AnyArray, FloatArray
 from directrix.solve.lbfgs import Callback, Objective, Path, Solution, warn_not_converged
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
 
 # ── Active-set solver for the small quadratic program of the bundle method ────────────────────────
 
