@@ -28,10 +28,13 @@ CHEAP = tuple(
     )
 )
 
-#: Folders in which a case is a fit: a second case of each test takes a third of their time.
-FITS = tuple(
-    f"tests/{room}/"
-    for room in ("classifiers", "cli", "designs", "displays", "documents", "monitoring")
+#: The gallery, and folders in which a case is a fit: second cases would take a third of their time.
+FITS = (
+    "tests/test_examples.py",
+    *(
+        f"tests/{room}/"
+        for room in ("classifiers", "cli", "designs", "displays", "documents", "monitoring")
+    ),
 )
 
 #: Parameters whose cases take seconds, and differ in what all tests that have them share.

@@ -39,6 +39,7 @@ def test_example_prints_and_draws_figures_with_titles(path):
     assert done.stdout
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize("path", EXAMPLES, ids=name_of)
 def test_example_is_in_a_section_and_says_what_it_is_about(path):
     # sphinx-gallery needs a header in each folder, and does not look into folders of these.

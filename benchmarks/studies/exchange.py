@@ -159,10 +159,11 @@ def private(
     """Fit to private releases of parts of the rows, in the bins of the dictionary."""
     binner, results = dictionary(test), []
     classes = [False, True]  # public: a site may have none of one
-    counted = [BinCounts.of(binner, part.X, part.y, classes=classes) for part in parts_of(train)]
+    counted = [BinCounts.of(binner, part.X, part.y) for part in parts_of(train)]
     for epsilon in epsilons:
+        budget = {"epsilon": float(epsilon), "delta": DELTA, "content": content}
         released = [
-            counts.release(epsilon=float(epsilon), delta=DELTA, content=content, site=f"site {k}")
+            counts.release(**budget, classes=classes, site=f"site {k}")
             for k, counts in enumerate(counted)
         ]
         scores = card_of(joined(released)).decision_function(test.X)

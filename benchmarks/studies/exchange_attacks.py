@@ -334,7 +334,8 @@ def membership_scores(binner: Binner, rows: Rows, epsilon: float, trials: int) -
     of a release, which the noise of the trials is drawn with.
     """
     counts = BinCounts.of(binner, rows.X, rows.y, classes=[False, True])
-    release = counts.release(epsilon=epsilon, delta=DELTA, content="cross", site="site")
+    budget = {"epsilon": epsilon, "delta": DELTA, "content": "cross"}
+    release = counts.release(**budget, classes=[False, True], site="site")
     codes, control = PublicCodes.of(release.bins), release.parts[0].control
     names = [name for name in ("rows", "cells", "cross") if f"scale_{name}" in control]
     scales = {name: float(control[f"scale_{name}"]) for name in names}

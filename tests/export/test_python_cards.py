@@ -107,7 +107,7 @@ def test_values_of_another_kind_are_refused(card, column, value):
 
 def test_a_row_of_another_length_or_without_a_column_is_refused(card):
     scope = module(card)
-    with pytest.raises(ValueError, match="a row has 4 values, not 1"):
+    with pytest.raises(ValueError, match="a row has 4 values, those of COLUMNS, not 1"):
         scope["score"]([1.0])
     with pytest.raises(KeyError):
         scope["score"]({"number": 1.0})

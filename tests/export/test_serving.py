@@ -85,13 +85,16 @@ def ask(address, rows):
 
 
 def as_json(frame):
-    """Return rows as plain values: null for missing ones, ISO 8601 for times."""
+    """Return rows as plain values: null for missing ones, ISO 8601 for times.
+
+    A constant column has no points, and the module does not know it.
+    """
     return [
         {
             name: None if pd.isna(value) else value.isoformat() if name == DAY else value
             for name, value in row.items()
         }
-        for row in frame.to_dict("records")
+        for row in frame.drop(columns="constant").to_dict("records")
     ]
 
 

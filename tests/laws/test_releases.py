@@ -356,6 +356,18 @@ def sketches(min_cell: int, sizes: Sequence[int] = (700, 900, 800)) -> list[Tabl
     ]
 
 
+def test_one_site_alone_may_use_the_bins_of_its_sketch() -> None:
+    # A controlled sketch shows no value of fewer rows: its bins are public, whoever uses them.
+    X, y = table(900, 1)
+    binner = TableSketch.of(X, min_cell=MIN_CELL, site="alone").binner(max_bins=16)
+    assert {sum(bins.weights) for bins in binner.bins_} == {128.0}
+    release = BinCounts.of(binner, X, y).release(min_cell=MIN_CELL, site="alone")
+    assert release.bins == binner.bins_  # shares of public bins are rounded once
+    open_bins = TableSketch.of(X, min_cell=1, site="alone").binner(max_bins=16)
+    with pytest.raises(BinsOfTheseRowsError):
+        BinCounts.of(open_bins, X, y).release(min_cell=MIN_CELL, site="alone")
+
+
 def test_bins_of_sketches_without_control_are_those_of_pooled_rows() -> None:
     pooled = pd.concat([table(n, seed)[0] for seed, n in enumerate((700, 900, 800))])
     params = {"max_bins": 16, "special_values": {"income": [0.0]}}

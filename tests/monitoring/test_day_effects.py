@@ -85,7 +85,7 @@ def test_drift_from_few_reference_days_says_so(n_days):
         summarize_day(model, draw(400, 0.3, drift=3.0)[0])
     )
     assert check.verdict == "drift"
-    assert ("7 reference days or more would tell" in str(check)) == (n_days == 3)
+    assert ("fewer than 7 reference days do not tell" in str(check)) == (n_days == 3)
     assert (check.to_dict()["day_effects"] is None) == (n_days == 3)
 
 
@@ -106,3 +106,39 @@ def test_without_effects_the_test_is_chi_squared():
     assert DayEffects().p_value(12.0, 5, 1000.0) == pytest.approx(stats.chi2.sf(12.0, 5))
     assert DayEffects().p_value(12.0, 0, 1000.0) == 1.0
     assert effects_of_days([], []) == DayEffects()
+
+
+@pytest.mark.parametrize("effects", [DayEffects(), DayEffects(0.01, 0.3, 12.0, 0.4)])
+def test_the_critical_statistic_has_the_p_value_of_the_alarm_rate(effects):
+    critical = effects.critical(0.005, 5, 1000.0)
+    assert effects.p_value(critical, 5, 1000.0) == pytest.approx(0.005)
+    assert effects.critical(0.005, 0, 1000.0) == np.inf
+
+
+def test_usual_indices_are_those_of_each_reference_day_against_the_others():
+    draw = Days(5)
+    model = MomentClassifier("error").fit(*draw(600, 0.3))
+    reference = [summarize_day(model, *draw(300, 0.3, drift=k / 3)) for k in range(4)]
+    day = summarize_day(model, draw(300, 0.3)[0])
+    check = Monitor.of_days(model, reference).check(day)
+    alone = []
+    for k, each in enumerate(reference):
+        others = Monitor.of_days(model, reference[:k] + reference[k + 1 :]).check(each)
+        alone.append([others.score_stability, *sorted(others.columns)])
+    for now, *before in zip([check.score_stability, *sorted(check.columns)], *alone, strict=True):
+        indices = [each.psi for each in before]
+        assert now.usual == pytest.approx((min(indices), max(indices)))
+    single = Monitor.of_days(model, reference[:1]).check(day)
+    assert single.score_stability.usual is None
+
+
+def test_days_of_large_effects_are_of_usual_variation_and_not_unchanged():
+    draw, rng = Days(6), np.random.default_rng(6)
+    model = MomentClassifier("error").fit(*draw(600, 0.3))
+    made = [summarize_day(model, *draw(400, 0.3, drift=rng.normal())) for _ in range(30)]
+    monitor = Monitor.of_days(model, made[:20])
+    checks = [monitor.check(summarize_day(model, draw(400, 0.3, drift=1.0)[0])) for _ in range(5)]
+    large = [check for check in checks if max(each.psi for each in check.columns) > 0.25]
+    assert large
+    assert all(check.verdict != "unchanged" for check in large)
+    assert any(check.verdict == "usual variation" for check in large)

@@ -283,7 +283,8 @@ def by_spark(classifier: ScorecardClassifier, rows: pa.Table) -> Answer:
 def by_json(classifier: ScorecardClassifier, rows: pa.Table) -> Answer:
     """Score rows by a reader of the JSON."""
     model = json.loads(to_json(classifier))
-    return _of_rows(score_row(model, list(row)) for row in _python_rows(rows))
+    read = rows.select([column["name"] for column in model["columns"]])
+    return _of_rows(score_row(model, list(row)) for row in _python_rows(read))
 
 
 def by_python(classifier: ScorecardClassifier, rows: pa.Table) -> Answer:
@@ -291,7 +292,8 @@ def by_python(classifier: ScorecardClassifier, rows: pa.Table) -> Answer:
     scope: dict[str, Any] = {}
     exec(to_python(classifier), scope)  # noqa: S102 - it is our own
     functions = [scope[name] for name in ("points", "score", "probabilities", "predict")]
-    answers = (tuple(call(row) for call in functions) for row in _python_rows(rows))
+    read = rows.select([column["name"] for column in scope["COLUMNS"]])
+    answers = (tuple(call(row) for call in functions) for row in _python_rows(read))
     two = len(classifier.classes_) == 2
     return _of_rows(
         (points, score, list(p.values())[1] if two else list(p.values()), label)

@@ -225,10 +225,11 @@ def watch_page(
 def _figures(page: Page, check: DayCheck) -> None:
     prevalence, alerts, precision = check.prevalence, check.alerts, check.precision()
     span = f"{100 * prevalence.low:.2f} to {100 * prevalence.high:.2f} %"
+    is_known, stable = prevalence.is_known, check.score_stability
     page.cards(
         [
             (
-                f"{100 * prevalence.share:.2f} %",
+                f"{100 * prevalence.share:.2f} %" if is_known else "not known",
                 f"positives ({span}); reference {100 * prevalence.reference:.2f} %",
             ),
             (
@@ -236,12 +237,14 @@ def _figures(page: Page, check: DayCheck) -> None:
                 f"alerts; {alerts.low:,.0f} to {alerts.high:,.0f} expected",
             ),
             (
-                f"{precision[0]:.3f}",
-                f"precision expected ({precision[1]:.3f} to {precision[2]:.3f})",
+                f"{precision[0]:.3f}" if check.precision_is_known else "not known",
+                f"precision expected ({precision[1]:.3f} to {precision[2]:.3f})"
+                if check.precision_is_known
+                else "precision",
             ),
             (
-                f"{check.score_stability.psi:.4f}",
-                f"PSI of the scores, {check.score_stability.reading}",
+                f"{stable.psi:.4f}",
+                f"PSI of the scores, {stable.reading} ({stable.context})",
             ),
             (f"{check.p_value:.2g}", "p-value of no drift"),
         ]
@@ -260,7 +263,7 @@ def _promises(page: Page, check: DayCheck) -> None:
                 f"{each.promised_low:.4f} to {each.promised_high:.4f}" if promised else "",
                 f"{each.realised:.4f}",
                 f"{each.low:.4f} to {each.high:.4f}",
-                ("kept" if each.kept else "not kept") if promised else "nothing promised",
+                each.state,
             ]
         )
     page.table(["", "promised", "interval", "realised", "95 % interval", ""], rows)
@@ -274,11 +277,14 @@ def _columns(page: Page, check: DayCheck) -> None:
             f"{column.residual:+.1f}",
             f"{column.psi:.4f}",
             f"{column.noise:.4f}",
+            "" if column.usual is None else "{:.4f} to {:.4f}".format(*column.usual),
             column.reading,
         ]
         for column in check.columns[:_SHOWN_COLUMNS]
     ]
-    page.table(["column", "unexplained (standard errors)", "PSI", "noise below", "reading"], rows)
+    unexplained = "unexplained (standard errors)"
+    header = ["column", unexplained, "PSI", "noise below", "reference days", "reading"]
+    page.table(header, rows)
     if len(check.columns) > _SHOWN_COLUMNS:
         page.paragraph(f"{len(check.columns) - _SHOWN_COLUMNS} more columns.", note=True)
 

@@ -14,7 +14,8 @@ conditions on values (`cases`), or as intervals between bounds (`Segments`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -146,6 +147,45 @@ def used_features(formula: ScoringFormula) -> set[int]:
         return {k for card in formula.cards for term in terms(card) for k in term.columns}
     by_feature = zip(*formula.coefficients, strict=True)
     return {k for k, coefficients in enumerate(by_feature) if any(coefficients)}
+
+
+def features_to_read(formula: ScoringFormula, *, fewest: int = 0) -> list[int]:
+    """Return the positions of features that have a coefficient, points or a part in a cross.
+
+    A card with the others left out adds up the same numbers in the same order, so that its points
+    are equal in every digit. If there are not ``fewest`` such features, the first of the others are
+    read too.
+    """
+    read = {k for card in formula.cards for k, points in enumerate(card.columns) if points.any()}
+    read |= {k for card in formula.cards for cross in card.crosses for k in cross.columns}
+    read |= {k for line in formula.coefficients for k, number in enumerate(line) if number}
+    others = (k for k in range(formula.n_features) if k not in read)
+    return sorted([*read, *islice(others, max(fewest - len(read), 0))])
+
+
+def with_features(formula: ScoringFormula, positions: Sequence[int]) -> ScoringFormula:
+    """Return a formula of some features, in this order; see `features_to_read`."""
+    names = formula.features
+    return replace(
+        formula,
+        features=None if names is None else tuple(names[k] for k in positions),
+        coefficients=tuple(tuple(line[k] for k in positions) for line in formula.coefficients),
+        cards=tuple(_with_columns(card, positions) for card in formula.cards),
+    )
+
+
+def _with_columns(card: Card, positions: Sequence[int]) -> Card:
+    index = {column: k for k, column in enumerate(positions)}
+    return replace(
+        card,
+        columns=tuple(card.columns[k] for k in positions),
+        bins=tuple(card.bins[k] for k in positions),
+        counts=tuple(card.counts[k] for k in positions) if card.counts else (),
+        crosses=tuple(
+            replace(cross, columns=(index[cross.columns[0]], index[cross.columns[1]]))
+            for cross in card.crosses
+        ),
+    )
 
 
 # ── Bins: which values belong to a cell ───────────────────────────────────────────────────────────

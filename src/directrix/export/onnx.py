@@ -12,6 +12,7 @@ from sklearn.pipeline import Pipeline
 
 from directrix.classifiers.scoring import Response, ScoringFormula, Sigmoid
 from directrix.exceptions import Float32PrecisionWarning, MissingLibraryError, find_stacklevel
+from directrix.export.expressions import features_to_read, with_features
 from directrix.export.onnx_writer import OnnxWriter
 from directrix.export.pipelines import RawFormula, raw_formula
 from directrix.tables import NumberBins
@@ -121,12 +122,15 @@ def _of_columns(
 
     names = raw.columns or tuple(f"x{k}" for k in range(n_columns))
     graph = OnnxWriter(names, missing_text, narrow)
-    cards = raw.formula.cards
+    # Without an input, a graph would not know how many rows there are.
+    positions = features_to_read(raw.formula, fewest=1)
+    formula, features = with_features(raw.formula, positions), [raw.features[k] for k in positions]
+    cards = formula.cards
     if cards:
-        pairs = zip(raw.features, cards[0].bins, strict=True)
+        pairs = zip(features, cards[0].bins, strict=True)
         value = graph.points(cards, [graph.column(feature, bins) for feature, bins in pairs])
     else:
-        value = _linear_scores(graph, raw.formula, graph.numbers(raw.features))
+        value = _linear_scores(graph, formula, graph.numbers(features))
     number = TensorProto.FLOAT if narrow else TensorProto.DOUBLE
     types = {"text": TensorProto.STRING, "date": TensorProto.INT64, "number": number}
     inputs = [

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from directrix.classifiers.scoring import ScoringFormula
+from directrix.export.expressions import features_to_read, with_features
 from directrix.export.scoring_formula import scoring_formula
 from directrix.tables import LevelBins
 from directrix.tables.bins import Bins
@@ -21,7 +22,8 @@ def to_json(classifier: Any) -> str:
     Parameters
     ----------
     classifier : classifier of directrix, fitted, without a kernel
-        That of a `ScorecardClassifier` has the bins of raw columns and their points.
+        That of a `ScorecardClassifier` has the bins of raw columns and their points. Named
+        features without coefficients, and named columns without points, are left out.
 
     Returns
     -------
@@ -39,7 +41,7 @@ def to_json(classifier: Any) -> str:
     >>> formula["classes"], formula["threshold"], sorted(formula["probability"][0])
     ([0, 1], 0.0, ['above', 'below', 'class', 'kind', 'name', 'offset', 'one_minus'])
     """
-    formula = scoring_formula(classifier)
+    formula = formula_to_read(classifier)
     if formula.cards:
         entries: dict[str, Any] = {
             "format": "directrix.card",
@@ -62,6 +64,17 @@ def to_json(classifier: Any) -> str:
             "always": None if formula.always is None else formula.classes[formula.always],
         }
     return json.dumps(entries, indent=2, allow_nan=False)
+
+
+def formula_to_read(classifier: Any) -> ScoringFormula:
+    """Return the formula of a classifier, without features that have no part in a score.
+
+    Without names, features are told by their positions, and all of them are needed.
+    """
+    formula = scoring_formula(classifier)
+    if formula.features is None:
+        return formula
+    return with_features(formula, features_to_read(formula))
 
 
 def _probability(formula: ScoringFormula) -> list[dict[str, Any]]:

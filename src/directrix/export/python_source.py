@@ -5,8 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from directrix.classifiers.scoring import ScoringFormula
-from directrix.export.plain_json import by_bin, card_entry, cell_entry, column_entries
-from directrix.export.scoring_formula import scoring_formula
+from directrix.export.plain_json import (
+    by_bin,
+    card_entry,
+    cell_entry,
+    column_entries,
+    formula_to_read,
+)
 from directrix.models.reasons import bin_names, reference_cells
 
 _IMPORTS = "from math import exp, fsum, log1p"
@@ -52,12 +57,12 @@ are numbers, texts, booleans and dates; None and NaN are missing.
 {imports}
 
 CLASSES = {classes!r}
-COLUMNS = (
-    {columns},
-)
-CARDS = (
-    {cards},
-)
+COLUMNS = [
+    {columns}
+]
+CARDS = [
+    {cards}
+]
 
 _DAY = 86400 * 10**9  # nanoseconds
 _NUMPY_TIMES = ("datetime64", "timedelta64")  # they have __float__, but in any unit
@@ -69,7 +74,8 @@ def _values(row):
         return [row[column["name"]] for column in COLUMNS]
     values = list(row)
     if len(values) != len(COLUMNS):
-        raise ValueError(f"a row has {{len(COLUMNS)}} values, not {{len(values)}}")
+        many = len(COLUMNS)
+        raise ValueError(f"a row has {{many}} values, those of COLUMNS, not {{len(values)}}")
     return values
 
 
@@ -286,8 +292,11 @@ def to_python(classifier: Any, *, reasons: bool = False) -> str:
     ``probabilities`` returns a dict by label. With two classes there is one more function, called
     after the positive class, such as ``probability_bad``. They take a row: a mapping from names to
     numbers, or a sequence of numbers. That of a `ScorecardClassifier` takes raw values
-    (numbers, texts, booleans, dates, None), and has a function ``points`` too. The module needs no
-    library but that of Python 3.7 and later: ``math``, and ``datetime`` if a card has dates.
+    (numbers, texts, booleans, dates, None), and has a function ``points`` too. Named features
+    without coefficients, and named columns without points, are not asked for: a sequence has the
+    values of the others, in the order of ``FEATURES`` or ``COLUMNS`` of the module. The module
+    needs no library but that of Python 3.7 and later: ``math``, and ``datetime`` if a card has
+    dates.
 
     Parameters
     ----------
@@ -312,7 +321,7 @@ def to_python(classifier: Any, *, reasons: bool = False) -> str:
     >>> scope["predict"]([6.5])
     'b'
     """
-    formula = scoring_formula(classifier)
+    formula = formula_to_read(classifier)
     head = _card_source(formula) if formula.cards else _line_source(formula)
     head += (_reasons_source(formula) if reasons else "") + _SIGMOID
     arithmetic = _PythonArithmetic()

@@ -9,7 +9,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.special import betaincinv, chdtrc, fdtrc
+from scipy.special import betaincinv, chdtrc, chdtri, fdtrc, fdtri
 
 from directrix.metrics.base import Curve, precision_of
 from directrix.models.operating_point import EffectiveCounts, OnRows
@@ -63,14 +63,29 @@ class DayEffects(NamedTuple):
         """
         if not freedom:
             return 1.0
+        degrees = self._degrees(freedom, n_rows)
+        if degrees is None:
+            return float(chdtrc(freedom, statistic))
+        return float(fdtrc(*degrees, statistic / freedom))
+
+    def critical(self, rate: float, freedom: int, n_rows: float) -> float:
+        """Return the statistic whose `p_value` is a given rate of alarms; infinite if none is."""
+        if not freedom:
+            return float("inf")
+        degrees = self._degrees(freedom, n_rows)
+        if degrees is None:
+            return float(chdtri(freedom, rate))
+        return freedom * float(fdtri(*degrees, 1.0 - rate))
+
+    def _degrees(self, freedom: int, n_rows: float) -> tuple[float, float] | None:
+        """Return both degrees of freedom of the F distribution; None if it is chi-squared."""
         part = n_rows * self.excess / (1.0 + n_rows * self.excess)
         if not part or not np.isfinite(self.days):
-            return float(chdtrc(freedom, statistic))
+            return None
         # Effects in few directions are like chi-squared of few degrees of freedom (Satterthwaite).
-        of_effects = np.clip(2.0 / self.spread if self.spread else freedom, 1.0, freedom)
+        of_effects = float(np.clip(2.0 / self.spread if self.spread else freedom, 1.0, freedom))
         numerator = 1.0 / ((1.0 - part) / freedom + part / of_effects)
-        denominator = max(numerator * (self.days - 1.0), 1.0) / part**2
-        return float(fdtrc(numerator, denominator, statistic / freedom))
+        return numerator, max(numerator * (self.days - 1.0), 1.0) / part**2
 
 
 def effects_of_days(
@@ -129,6 +144,7 @@ class PromiseCheck(NamedTuple):
     nothing. ``promised_low`` and ``promised_high`` are the interval of the promise. ``low`` and
     ``high`` are the 95 % interval of what was realised, exact for rates (Clopper and Pearson 1934).
     ``kept`` is False if the whole interval is worse than the whole interval of the promise.
+    ``rises`` is whether greater is better.
     """
 
     name: str
@@ -139,6 +155,20 @@ class PromiseCheck(NamedTuple):
     low: float
     high: float
     kept: bool
+    rises: bool = True
+
+    @property
+    def state(self) -> str:
+        """The comparison in words: a few rows contradict hardly any promise."""
+        if not isfinite(self.promised):
+            return "nothing was promised"
+        if not self.kept:
+            return "NOT KEPT"
+        if self.rises:
+            worse = self.realised < self.promised_low
+        else:
+            worse = self.realised > self.promised_high
+        return "worse, but chance explains it" if worse else "kept"
 
 
 def check_promises(
@@ -173,7 +203,7 @@ def check_promises(
         promised = float("nan") if expected is None else float(getattr(expected, field))
         low, high = (promised, promised) if intervals is None else getattr(intervals, field)
         worse = interval[1] < low if rises else interval[0] > high
-        return PromiseCheck(name, promised, low, high, value, *interval, not worse)
+        return PromiseCheck(name, promised, low, high, value, *interval, not worse, rises)
 
     checks = [
         check(name, field, share, exact_interval(share, n), rises=rises)
@@ -220,26 +250,41 @@ ALARM_RATE = 0.01
 #: Columns that are printed before the rest is only counted.
 _PRINTED = 5
 
+#: PSI of scores that only a day of entirely other rows would have.
+_OTHER_ROWS = 3.0
+#: Width of the interval of the prevalence from which on nothing is known of it.
+_ANYTHING = 0.9
+#: Readings of a stability index that are at odds with the word "unchanged".
+SOME_CHANGE, LARGE_CHANGE = "some change", "large change"
+
 #: What a verdict of drift rests on if reference days do not tell how much days differ.
 _FEW_DAYS = (
-    f". Days that differ by themselves look the same: {FEWEST_DAYS} reference days or more would "
-    "tell"
+    f". Caution: fewer than {FEWEST_DAYS} reference days do not tell how much days differ by "
+    "themselves, and an ordinary day may look like this"
 )
 
-UNCHANGED, PRIOR_SHIFT, DRIFT = "unchanged", "prior shift", "drift"
+UNCHANGED, USUAL, UNCLEAR = "unchanged", "usual variation", "unclear"
+PRIOR_SHIFT, DRIFT = "prior shift", "drift"
 
 
 class Prevalence(NamedTuple):
     """Share of positives among the rows of a day, if the classes have not changed.
 
-    ``share``, ``low`` and ``high`` are the estimate and its 95 % interval. ``reference`` is the
-    share in the reference.
+    ``share``, ``low`` and ``high`` are the estimate and its 95 % interval, which need no labels.
+    ``reference`` is the share in the reference. ``labelled`` is the share that the labels of the
+    day show; None without labels.
     """
 
     share: float
     low: float
     high: float
     reference: float
+    labelled: float | None = None
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the rows of the day tell anything of the share of positives."""
+        return self.high - self.low < _ANYTHING
 
 
 class Alerts(NamedTuple):
@@ -260,12 +305,27 @@ class ScoreStability(NamedTuple):
     """Population stability index of the scores.
 
     ``noise`` is the level that it stays below in 19 of 20 days if nothing has changed. ``reading``
-    is as in `directrix.tables.stability`.
+    is as in `directrix.tables.stability`. ``usual`` are the least and the greatest index of a
+    reference day against the other reference days; None if there are fewer than two. ``drift_from``
+    is about the index from which the test of the scores calls a day drift, if no share of positives
+    explains a part of it.
     """
 
     psi: float
     noise: float
     reading: str
+    usual: tuple[float, float] | None = None
+    drift_from: float = float("inf")
+
+    @property
+    def context(self) -> str:
+        """What the index is to be compared with, as text."""
+        parts = [f"chance up to {self.noise:.4f}", *_usual_text(self.usual)]
+        if self.drift_from < _OTHER_ROWS:
+            parts.append(f"drift from about {self.drift_from:.2g}")
+        elif isfinite(self.drift_from):
+            parts.append("reference days differ too much to call any index drift")
+        return "; ".join(parts)
 
 
 class ColumnCheck(NamedTuple):
@@ -273,7 +333,7 @@ class ColumnCheck(NamedTuple):
 
     ``psi`` is the stability index: of bins, or as if the column were normal. ``residual`` is the
     change of its mean, or of the share of one of its bins, that no share of positives explains, in
-    standard errors.
+    standard errors. ``usual`` is as in `ScoreStability`.
     """
 
     column: str
@@ -281,6 +341,7 @@ class ColumnCheck(NamedTuple):
     noise: float
     reading: str
     residual: float
+    usual: tuple[float, float] | None = None
 
 
 class DriftTest(NamedTuple):
@@ -340,11 +401,42 @@ class DayCheck:
 
     @property
     def verdict(self) -> str:
-        """``"unchanged"``, ``"prior shift"`` or ``"drift"``, whichever explains the day best."""
+        """``"unchanged"``, ``"usual variation"``, ``"unclear"``, ``"prior shift"`` or ``"drift"``.
+
+        A day that differs by the reading of its stability indices, but not by the tests, is of
+        usual variation if chance or some reference day differs as much, and otherwise unclear.
+        """
         if self.p_value < self.alarm_rate:
             return DRIFT
-        moved = not self.prevalence.low <= self.prevalence.reference <= self.prevalence.high
-        return PRIOR_SHIFT if moved else UNCHANGED
+        if not self.prevalence.low <= self.prevalence.reference <= self.prevalence.high:
+            return PRIOR_SHIFT
+        if self._changed is None:
+            return UNCHANGED
+        _, psi, usual = self._changed
+        return UNCLEAR if self._day_effects and usual and psi > usual[1] else USUAL
+
+    @property
+    def _changed(self) -> tuple[str, float, tuple[float, float] | None] | None:
+        """Name, index and usual indices of what has changed by its reading; None if nothing has.
+
+        It is the scores if they have, and otherwise the column that has changed most: some of many
+        columns exceed all reference days by chance.
+        """
+        scores = self.score_stability
+        if scores.reading in (SOME_CHANGE, LARGE_CHANGE):
+            return "the scores", scores.psi, scores.usual
+        changed = [column for column in self.columns if column.reading == LARGE_CHANGE]
+        if not changed:
+            return None
+        most = max(changed, key=lambda column: column.psi)
+        return f"column {most.column}", most.psi, most.usual
+
+    @property
+    def _day_effects(self) -> list[DayEffects]:
+        """Differences between reference days that the tests allow for."""
+        effects = {} if self.effects is None else self.effects
+        found = [effects[test.rows_of] for test in self.tests if test.rows_of in effects]
+        return [each for each in found if each.excess > 0]
 
     @property
     def broken(self) -> tuple[PromiseCheck, ...]:
@@ -361,6 +453,11 @@ class DayCheck:
         shares = self.prevalence.share, self.prevalence.low, self.prevalence.high
         value, low, high = (float(precision_of(*self.rates, share)) for share in shares)
         return value, low, high
+
+    @property
+    def precision_is_known(self) -> bool:
+        """Whether rates of the reference and a known prevalence tell the precision to expect."""
+        return self.verdict != DRIFT and self.prevalence.is_known and any(self.rates)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields and verdicts for JSON; what is not finite is None."""
@@ -386,54 +483,109 @@ class DayCheck:
 
     def explanation(self) -> str:
         """Return the verdict as a sentence."""
-        chance = f"p = {self.p_value:.2g}"
+        chance, explains = f"p = {self.p_value:.2g}", self._day_effects
         if self.verdict == DRIFT:
             worst = min(self.tests, key=lambda test: test.p_value)
+            nor = ", nor do differences such as those between reference days" if explains else ""
             return (
-                f"drift: no share of positives explains the {worst.rows_of} ({chance}); the "
+                f"drift: no share of positives explains the {worst.rows_of}{nor} ({chance}); the "
                 "classes themselves have changed, and the rates of the model may not hold"
                 f"{_FEW_DAYS if self.effects is None else ''}"
             )
         if self.verdict == PRIOR_SHIFT:
             return (
                 f"prior shift: the share of positives has changed, which explains the day "
-                f"({chance}); recall and FPR still hold, precision and alerts change"
+                f"({chance}); recall and FPR should hold, precision and alerts change"
             )
-        return f"unchanged: the day is as the reference ({chance})"
+        if self._changed is None:
+            usual = "reference days differ from each other" if explains else "chance explains"
+            return f"unchanged: the day differs from the reference no more than {usual} ({chance})"
+        return self._difference(*self._changed)
+
+    def _difference(self, name: str, psi: float, usual: tuple[float, float] | None) -> str:
+        """Return the sentence of a day that differs, but is no drift by the tests."""
+        start = f"{self.verdict}: the day differs from the reference (PSI of {name} {psi:.2f})"
+        explains, chance = self._day_effects, f"p = {self.p_value:.2g}"
+        if not explains:
+            return f"{start}, but no more than chance explains on so few rows ({chance})"
+        others = "reference days differ from each other"
+        if self.verdict == UNCLEAR and usual is not None:
+            text = (
+                f"{start} more than {others} ({usual[0]:.2f} to {usual[1]:.2f}), but not by enough "
+                f"to call it drift ({chance})"
+            )
+        else:
+            span = "" if usual is None else f"{usual[0]:.2f} to {usual[1]:.2f}; "
+            text = f"{start}, but no more than {others} ({span}{chance})"
+        days = min(each.days for each in explains)
+        if days >= FEWEST_DAYS:
+            return text
+        return (
+            f"{text}. Caution: days of the reference resemble the days before them, so that all of "
+            f"them tell no more than {days:.1f} independent days would; a drift must be large to "
+            "be called one"
+        )
 
     def __str__(self) -> str:
-        share, low, high, reference = (100 * value for value in self.prevalence)
-        before = f"reference {reference:.2f} %"
-        alerts, stable, precision = self.alerts, self.score_stability, self.precision()
+        alerts, stable = self.alerts, self.score_stability
         span = f"{alerts.expected:,.0f} ({alerts.low:,.0f} to {alerts.high:,.0f})"
-        expected = f"expected {span} at this prevalence"
-        assumed = " if only the share of positives had changed" if self.verdict == DRIFT else ""
+        known = " at this prevalence" if self.prevalence.is_known else ""
+        # A share of positives that explains the day explains its index, too.
+        shown = stable._replace(drift_from=float("inf")) if self.verdict == PRIOR_SHIFT else stable
+        expected = f"expected {span}{known}; reference {alerts.reference:,.0f}"
         lines = [
             f"{self.day or 'day'}: {self.n_rows:,.0f} rows; reference {self.n_reference:,.0f} rows",
             self.explanation(),
-            f"  prevalence  {share:.2f} % ({low:.2f} to {high:.2f}){assumed}; {before}",
-            f"  alerts      {alerts.observed:,.0f}; {expected}; reference {alerts.reference:,.0f}",
-            f"  precision   expected {precision[0]:.3f} ({precision[1]:.3f} to {precision[2]:.3f})",
-            f"  scores      PSI {stable.psi:.4f}, {stable.reading} (noise {stable.noise:.4f})",
+            f"  prevalence  {self.prevalence_text()}",
+            f"  alerts      {alerts.observed:,.0f}; {expected}",
+            f"  precision   {self.precision_text()}",
+            f"  scores      PSI {stable.psi:.4f}, {stable.reading} ({shown.context})",
         ]
-        lines += [
-            f"  column      {column.column}: {column.residual:+.1f} standard errors unexplained; "
-            f"PSI {column.psi:.4f}, {column.reading}"
-            for column in self.columns[:_PRINTED]
-        ]
+        for column in self.columns[:_PRINTED]:
+            usual = "".join(f" ({text})" for text in _usual_text(column.usual))
+            lines.append(
+                f"  column      {column.column}: {column.residual:+.1f} standard errors "
+                f"unexplained; PSI {column.psi:.4f}, {column.reading}{usual}"
+            )
         if len(self.columns) > _PRINTED:
             lines.append(f"  and {len(self.columns) - _PRINTED} more in .columns")
         return "\n".join([*lines, *(f"  {_promise_text(each)}" for each in self.promises)])
+
+    def prevalence_text(self) -> str:
+        """Return the share of positives, its interval and that of the reference, as text."""
+        share, low, high, reference = (100 * value for value in self.prevalence[:4])
+        assumed = " if only the share of positives had changed" if self.verdict == DRIFT else ""
+        labelled = self.prevalence.labelled
+        labels = "" if labelled is None else f"labels {100 * labelled:.2f} %; "
+        told = f"{share:.2f} % ({low:.2f} to {high:.2f}){assumed}"
+        if not self.prevalence.is_known:
+            told = f"not known: {low:.0f} to {high:.0f} % would explain the scores alike"
+        return f"{labels}{told}; reference {reference:.2f} %"
+
+    def precision_text(self) -> str:
+        """Return the precision to expect and the rates that it rests on, as text."""
+        recall, fpr = self.rates
+        if not recall and not fpr:
+            return "not known: no reference row is above the threshold"
+        rates = f"recall {recall:.3f} and FPR {fpr:.3f}"
+        if not self.precision_is_known:
+            why = "the classes have changed" if self.verdict == DRIFT else "the prevalence is not"
+            return f"not known, as {why}; the reference has {rates}"
+        value, low, high = self.precision()
+        return f"expected {value:.3f} ({low:.3f} to {high:.3f}) with {rates} as in the reference"
+
+
+def _usual_text(usual: tuple[float, float] | None) -> list[str]:
+    return [] if usual is None else [f"reference days {usual[0]:.4f} to {usual[1]:.4f}"]
 
 
 def _promise_text(promise: PromiseCheck) -> str:
     text = f"{promise.name} {promise.realised:.4f} ({promise.low:.4f} to {promise.high:.4f})"
     if not isfinite(promise.promised):
-        return f"{text}; nothing was promised"
-    state = "kept" if promise.kept else "NOT KEPT"
+        return f"{text}; {promise.state}"
     return (
         f"{text}; promised {promise.promised:.4f} ({promise.promised_low:.4f} to "
-        f"{promise.promised_high:.4f}): {state}"
+        f"{promise.promised_high:.4f}): {promise.state}"
     )
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date
+from itertools import accumulate
 from math import inf
+from operator import add
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,6 +47,8 @@ if TYPE_CHECKING:
 
 #: Cells of the population stability index of scores: tenths of the reference rows.
 _PSI_CELLS = 10
+#: Name of the scores among stability indices.
+_SCORES = "scores"
 
 
 class Monitor:
@@ -123,6 +127,10 @@ class Monitor:
         of_reference = [day for day in days if _has_rows(day.scores)]
         self._n_days = len(of_reference)
         self.effects = self._effects(of_reference)
+        of_days = [day.scores for day in of_reference]
+        self._usual_scores = _usual_indices(of_days, _score_indices).get(_SCORES)
+        columns_of_days = [day.columns for day in of_reference if day.columns is not None]
+        self._usual_columns = _usual_indices(columns_of_days, _column_indices)
 
     @classmethod
     def of_store(
@@ -254,7 +262,13 @@ class Monitor:
             None if when is None else as_day(when).isoformat(),
             total,
             float(weight.sum()),
-            Prevalence(best.share, best.low, best.high, prior),
+            Prevalence(
+                best.share,
+                best.low,
+                best.high,
+                prior,
+                float(day.scores.weight[1] / total) if labelled else None,
+            ),
             Alerts(
                 float(day.scores.weight_above(self.threshold).sum()),
                 total * best.expected,
@@ -263,7 +277,7 @@ class Monitor:
                 total * (prior * rates.tpr + (1.0 - prior) * rates.fpr),
             ),
             (rates.tpr, rates.fpr),
-            self._score_stability(day.scores),
+            self._score_stability(day.scores, len(tests), best.freedom),
             self._column_checks(day, comparisons, fits),
             tests,
             check_promises(self.operating_point, day.scores, self.threshold) if labelled else (),
@@ -321,16 +335,14 @@ class Monitor:
             for name, of_days in found.items()
         }
 
-    def _score_stability(self, day: ScoreHistogram) -> ScoreStability:
-        reference, rows = self.scores.unlabelled(), day.unlabelled()
-        shares = np.cumsum(reference.counts[0]) / float(reference.weight[0])
-        starts = np.searchsorted(shares, np.arange(1, _PSI_CELLS) / _PSI_CELLS) + 1
-        cells = np.unique([0, *starts[starts < len(shares)].tolist()])
-        before, after = (np.add.reduceat(each.counts[0], cells) for each in (reference, rows))
-        psi = float(stability_index(before, after).sum())
-        sizes = tuple(float(h.weight[0] ** 2 / h.weight_sq[0]) for h in (reference, rows))
-        noise, reading = psi_reading(psi, len(cells) - 1, (sizes[0], sizes[1]))
-        return ScoreStability(psi, noise, reading)
+    def _score_stability(self, day: ScoreHistogram, n_tests: int, freedom: int) -> ScoreStability:
+        psi, noise, reading = _score_indices(self.scores, day)[_SCORES]
+        reference, rows = _effective_rows(self.scores), _effective_rows(day)
+        effects = self.effects["scores"]
+        critical = effects.critical(self.alarm_rate / n_tests, freedom, rows)
+        # For small changes chi-squared is the index in units of its variance, to first order.
+        drift_from = critical * ((1.0 + rows * effects.excess) / rows + 1.0 / reference)
+        return ScoreStability(psi, noise, reading, self._usual_scores, drift_from)
 
     def _column_checks(
         self, day: DaySummaries, comparisons: dict[str, DayComparison], fits: dict[str, Any]
@@ -342,14 +354,9 @@ class Monitor:
             comparisons["columns"].names, fits["columns"].residual.tolist(), strict=True
         ):
             residuals[name] = max(residuals.get(name, 0.0), value, key=abs)
-        columns: Any = day.columns
-        if isinstance(self.columns, BinCounts):
-            listed = stability(self.columns.unlabelled(), columns.unlabelled()).columns
-            found = {each.column: (each.psi, each.noise, each.reading) for each in listed}
-        else:
-            found = _moment_stability(columns, self.columns)
         checks = [
-            ColumnCheck(name, *values, residuals.get(name, 0.0)) for name, values in found.items()
+            ColumnCheck(name, *values, residuals.get(name, 0.0), self._usual_columns.get(name))
+            for name, values in _column_indices(self.columns, day.columns).items()
         ]
         # A column that was constant has no standard error, only an infinite stability index.
         return tuple(sorted(checks, key=lambda check: (check.psi < inf, -abs(check.residual))))
@@ -385,8 +392,53 @@ def _has_rows(summary: Any) -> bool:
     return bool(np.sum(summary.weight) > 0)
 
 
-def _moment_stability(day: Any, reference: Any) -> dict[str, tuple[float, float, str]]:
-    """Return the stability index of each feature as if it were normal in both periods."""
+# ── Stability indices: of scores and columns, and of reference days among themselves ──────────────
+
+
+def _usual_indices(
+    summaries: Sequence[Any], indices: Callable[[Any, Any], dict[str, tuple[float, float, str]]]
+) -> dict[str, tuple[float, float]]:
+    """Return the least and the greatest stability index of a day against all others, by name."""
+    found: dict[str, list[float]] = {}
+    for others, day in zip(_sums_of_others(summaries), summaries, strict=False):
+        for name, (psi, _, _) in indices(others, day).items():
+            found.setdefault(name, []).append(psi)
+    return {name: (min(values), max(values)) for name, values in found.items()}
+
+
+def _sums_of_others(summaries: Sequence[Any]) -> list[Any]:
+    """Return for each summary the sum of all others; nothing if there are fewer than two."""
+    if len(summaries) < 2:
+        return []
+    before = list(accumulate(summaries[:-1]))
+    after = list(accumulate(summaries[:0:-1]))[::-1]
+    return [after[0], *map(add, before[:-1], after[1:]), before[-1]]
+
+
+def _score_indices(
+    reference: ScoreHistogram, day: ScoreHistogram
+) -> dict[str, tuple[float, float, str]]:
+    """Return the stability index of scores in tenths of the reference."""
+    before, after = reference.unlabelled(), day.unlabelled()
+    shares = np.cumsum(before.counts[0]) / float(before.weight[0])
+    starts = np.searchsorted(shares, np.arange(1, _PSI_CELLS) / _PSI_CELLS) + 1
+    cells = np.unique([0, *starts[starts < len(shares)].tolist()])
+    first, second = (np.add.reduceat(each.counts[0], cells) for each in (before, after))
+    psi = float(stability_index(first, second).sum())
+    sizes = _effective_rows(before), _effective_rows(after)
+    return {_SCORES: (psi, *psi_reading(psi, len(cells) - 1, sizes))}
+
+
+def _effective_rows(scores: ScoreHistogram) -> float:
+    """Return the effective number of rows, whatever their labels."""
+    return float(scores.weight.sum() ** 2 / scores.weight_sq.sum())
+
+
+def _column_indices(reference: Any, day: Any) -> dict[str, tuple[float, float, str]]:
+    """Return the stability index of each column: of its bins, or as if it were normal."""
+    if isinstance(reference, BinCounts):
+        listed = stability(reference.unlabelled(), day.unlabelled()).columns
+        return {each.column: (each.psi, each.noise, each.reading) for each in listed}
     before, after = (each.unlabelled().by_class[None] for each in (reference, day))
     names = reference.feature_names or tuple(f"x{k}" for k in range(reference.n_features))
     first, second = before.variance, after.variance

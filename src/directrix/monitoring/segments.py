@@ -122,7 +122,7 @@ class SegmentChecks:
         ordered = sorted(self.checks.items(), key=lambda item: item[1].p_value)
         rows = []
         for name, check in ordered:
-            share, low, high, _ = check.prevalence
+            share, low, high = check.prevalence[:3]
             alerts = check.alerts
             rows.append(
                 (

@@ -50,6 +50,7 @@ from directrix.moments.release import (
 from directrix.tables.binner import Binner
 from directrix.tables.bins import distinct_values
 from directrix.tables.counts.disclosure import rounding_base
+from directrix.tables.counts.release import public_bins
 from directrix.tables.table import Column, Table
 
 #: Intervals of the values that few rows share, at most.
@@ -187,7 +188,9 @@ class TableSketch:
     def binner(self, **params: Any) -> Binner:
         """Return a fitted binner for all sites, the same whoever computes it.
 
-        Columns that a site lacks are left out, with a `ColumnsLeftOutWarning`.
+        Columns that a site lacks are left out, with a `ColumnsLeftOutWarning`. Where all sketches
+        are under control, bins have coarse shares of rows: nothing about a site, even if it is the
+        only one.
 
         Parameters
         ----------
@@ -211,7 +214,10 @@ class TableSketch:
                 raise DifferentKindsError(name, sites)
             columns.append(_pooled(sketches))
             others.append(sum(sketch.other for sketch in sketches))
-        return Binner(**params).fit_columns(columns, others, named=self.named)
+        binner = Binner(**params).fit_columns(columns, others, named=self.named)
+        if all(part.control["kind"] != NONE for part in self.parts):
+            binner.bins_ = public_bins(binner.bins_)
+        return binner
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the sketch to a JSON file, completely or not at all."""

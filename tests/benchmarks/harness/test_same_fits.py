@@ -10,8 +10,8 @@ from benchmarks.harness.data import Rows
 @pytest.fixture
 def generated(monkeypatch):
     rng = np.random.default_rng(0)
-    y = rng.random(400) < 0.3
-    rows = Rows(rng.normal(size=(400, 3)) + y[:, None], y)
+    y = rng.random(150) < 0.3
+    rows = Rows(rng.normal(size=(150, 3)) + y[:, None], y)
     monkeypatch.setattr(same_fits, "load", lambda _: rows)
 
 

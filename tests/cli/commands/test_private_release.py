@@ -19,6 +19,13 @@ def test_a_private_release_is_written_shown_and_fitted(call, files, tmp_path):
     Binner(max_bins=6).fit(older).save(bins)
     where = ["--bins", bins, "--target", "fraud", "--site", "north", "--ledger", tmp_path / "l"]
     budget = ["--epsilon", 4, "--delta", 1e-6, "--content", "cells"]
+    unnamed = call("release", rows, *where, *budget, "-o", output)
+    assert unnamed.code != 0
+    assert "Name them all" in unnamed.err
+    wrong = call("release", rows, *where, *budget, "--classes", "no,yes", "-o", output)
+    assert wrong.code != 0
+    assert "--classes no,yes has other labels than rows" in wrong.err
+    budget += ["--classes", "false,true"]
     made = call("release", rows, *where, *budget, "-o", output, "--json")
     assert made.code == 0, made.err
     assert made.json["parts"][0]["control"]["epsilon"] == 4.0

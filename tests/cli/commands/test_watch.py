@@ -1,4 +1,5 @@
 import json
+import shutil
 
 import numpy as np
 import pandas as pd
@@ -13,10 +14,10 @@ pytest.importorskip("typer")
 pytest.importorskip("pyarrow")
 
 
-@pytest.fixture(params=["line", "card"])
-def folder(request, tmp_path, monkeypatch):
-    """A folder with a model, files of days, and a store of eight labelled days."""
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(scope="module", params=["line", "card"])
+def written(request, tmp_path_factory):
+    """A folder with a model and files of days."""
+    folder = tmp_path_factory.mktemp("days")
     day = Days(0)
     X, y = day(3000, 0.1)
     frame = pd.DataFrame(X, columns=NAMES)
@@ -25,10 +26,18 @@ def folder(request, tmp_path, monkeypatch):
     else:
         options = {"max_crosses": 0, "max_lines": None, "warn_baseline": False, "cv": 3}
         model = ScorecardClassifier("recall@fpr=0.05", positive="bad", **options)
-    save(model.fit(frame, y), "m.dx")
+    save(model.fit(frame, y), folder / "m.dx")
     for k in range(1, 11):
         X, y = day(1500, 0.1, drift=0.5 if k == 10 else 0.0)
-        pd.DataFrame(X, columns=NAMES).assign(label=y).to_parquet(f"{k}.parquet")
+        pd.DataFrame(X, columns=NAMES).assign(label=y).to_parquet(folder / f"{k}.parquet")
+    return folder
+
+
+@pytest.fixture
+def folder(written, tmp_path, monkeypatch):
+    """A copy of these files in a folder of the test, which is the current one."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(written, tmp_path, dirs_exist_ok=True)
     return tmp_path
 
 

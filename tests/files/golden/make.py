@@ -65,7 +65,9 @@ def released_counts():
     """Return releases of three sites: exact, with a least cell, and differentially private."""
     north = BinCounts.of(AGREED, *rows(400)).release(min_cell=1, site="north")
     south = BinCounts.of(AGREED, *rows(600, 400)).release(min_cell=10, site="south", period="2026")
-    private = BinCounts.of(AGREED, *rows(5000)).release(epsilon=4.0, delta=1e-6, site="west")
+    private = BinCounts.of(AGREED, *rows(5000)).release(
+        epsilon=4.0, delta=1e-6, classes=[False, True], site="west"
+    )
     return north + south + private
 
 

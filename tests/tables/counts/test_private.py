@@ -295,8 +295,9 @@ def agreed(n=2000, seed=0, **how):
     return BinCounts.of(binner, X, y, **how)
 
 
-def released(counts, period="2026", site="north", epsilon=1.0, content="cross"):
-    return counts.release(epsilon=epsilon, delta=1e-6, site=site, period=period, content=content)
+def released(counts, period="2026", site="north", epsilon=1.0, content="cross", classes=(0, 1)):
+    budget = {"epsilon": epsilon, "delta": 1e-6, "content": content}
+    return counts.release(**budget, classes=classes, site=site, period=period)
 
 
 @needs_opendp
@@ -332,10 +333,31 @@ def test_every_site_adds_its_noise_and_the_fit_knows_it():
 
 @needs_opendp
 def test_a_class_without_rows_is_released_like_others():
-    counts = agreed(300, classes=[0, 1, 2])
-    release = released(counts, content="cells")
+    release = released(agreed(300), content="cells", classes=[0, 1, 2])
     assert release.classes.tolist() == [0, 1, 2]
     assert release.parts[0].cells[2].any()
+
+
+@needs_opendp
+def test_a_class_of_one_row_is_not_seen_by_its_presence():
+    binner, (X, y) = agreed(300).binner, table(300)
+    y = np.zeros_like(y)
+    names = []
+    for positives in (0, 1):
+        y[:positives] = 1
+        counts = BinCounts.of(binner, X, y)
+        assert len(counts.classes) == 1 + positives
+        names.append(released(counts, content="cells", classes=[0, 1]).classes.tolist())
+    assert names[0] == names[1]
+
+
+def test_classes_of_a_private_release_are_named():
+    with pytest.raises(NotReleasableError, match=r"Name them all, such as classes=\[0, 1\]"):
+        released(agreed(300), classes=None)
+    with pytest.raises(NotReleasableError, match="rows have the classes 1, which classes= does"):
+        released(agreed(300), classes=[0])
+    with pytest.raises(ValueError, match="classes= is for private releases"):
+        agreed(300).release(min_cell=10, classes=[0, 1], site="north")
 
 
 @needs_opendp

@@ -114,6 +114,13 @@ def release(
             "--content", help="With --epsilon: cells, cross (sums of two columns too) or auto."
         ),
     ] = "auto",
+    classes: Annotated[
+        str | None,
+        typer.Option(
+            "--classes",
+            help="With --epsilon, and needed there: all labels that rows may have, such as no,yes.",
+        ),
+    ] = None,
     ledger: Annotated[
         str, typer.Option(help="File that records what this site has released; keep it secret.")
     ] = "releases.ledger",
@@ -135,12 +142,28 @@ def release(
         epsilon=epsilon,
         delta=delta,
         content=content,
+        classes=None if classes is None else _labels(classes.split(","), y),
         site=site,
         period=period,
         ledger=ledger,
     )
     made.save(output)
     return describe_release(made, output)
+
+
+def _labels(texts: list[str], y: Any) -> list[Any]:
+    """Return labels that are written as texts, in the type of the labels of rows."""
+    from directrix.rows.labels import as_labels
+
+    kind = as_labels(y).dtype.kind
+    try:
+        if kind == "b":
+            return [{"false": False, "true": True}[text.strip().lower()] for text in texts]
+        number = {"i": int, "f": float}.get(kind, str)
+        return [number(text.strip()) for text in texts]
+    except (KeyError, ValueError):
+        msg = f"--classes {','.join(texts)} has other labels than rows, such as {y[0]}"
+        raise UsageError(msg) from None
 
 
 def describe_release(made: Any, output: str | None = None) -> Reply:

@@ -397,6 +397,7 @@ class BinCounts(ClasswiseSummary):
         epsilon: float | None = None,
         delta: float | None = None,
         content: str = "auto",
+        classes: Any = None,
         site: str,
         period: str = "",
         ledger: str | PathLike[str] | None = None,
@@ -410,7 +411,8 @@ class BinCounts(ClasswiseSummary):
 
         With ``epsilon`` and ``delta``, numbers have the noise of differential privacy instead:
         nothing that can be learned from the release depends much on a single row. All noise is
-        made by OpenDP, the extra "private". Rows with weights are refused.
+        made by OpenDP, the extra "private". Rows with weights are refused, and all classes must be
+        named.
 
         Parameters
         ----------
@@ -423,6 +425,10 @@ class BinCounts(ClasswiseSummary):
         content : {"auto", "cells", "cross"}
             With ``epsilon``: release rows of cells, or cross sums of pairs of columns too. "auto"
             decides by the noisy number of rows; sites that add up releases agree on one.
+        classes : array, optional
+            With ``epsilon``, and needed there: all labels that rows may have. Each is released with
+            noise, whether or not a row has it: a class that were there because of one row would
+            disclose that row.
         site, period : str
             Whose rows they are, and of when. Parts of one site and period count once.
         ledger : path, optional
@@ -433,12 +439,16 @@ class BinCounts(ClasswiseSummary):
 
         names: dict[str, Any] = {"site": site, "period": period, "ledger": ledger}
         if epsilon is None and delta is None:
+            if classes is not None:
+                msg = "classes= is for private releases: with min_cell=, those that occur are shown"
+                raise ValueError(msg)
             least = 10 if min_cell is None else min_cell
             return ReleasedCounts.of(self, min_cell=least, **names)
         if min_cell is not None or epsilon is None or delta is None:
             msg = "give either min_cell=, or both epsilon= and delta= for a private release"
             raise ValueError(msg)
-        return ReleasedCounts.private(self, epsilon=epsilon, delta=delta, content=content, **names)
+        budget: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "content": content}
+        return ReleasedCounts.private(self, classes=classes, **budget, **names)
 
     def weights_of_evidence(self, column: str | int, smoothing: float = 0.5) -> FloatArray:
         """Return the logarithm of the positives' share of each cell over the negatives'.

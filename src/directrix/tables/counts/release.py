@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from directrix._typing import AnyArray, FloatArray, IntArray
-from directrix.exceptions import BinsOfTheseRowsError
+from directrix.exceptions import BinsOfTheseRowsError, NotReleasableError
 from directrix.exceptions.files import BinnerFileError, FileContentError
 from directrix.files.layout import Array, Arrays, Layout, classes_of, require
 from directrix.moments.release import (
@@ -26,6 +26,7 @@ from directrix.moments.release import (
     note_release,
     rows_to_release,
 )
+from directrix.rows.labels import as_labels, distinct
 from directrix.tables.binner import Binner
 from directrix.tables.bins import Bins
 from directrix.tables.counts.bin_counts import BinCounts, require_same_bins
@@ -201,6 +202,7 @@ class ReleasedCounts(Release):
         epsilon: float,
         delta: float,
         content: str = "auto",
+        classes: Any = None,
         site: str,
         period: str = "",
         ledger: str | PathLike[str] | None = None,
@@ -208,7 +210,7 @@ class ReleasedCounts(Release):
         """Release counts with the noise of differential privacy; see ``BinCounts.release``."""
         require_rows_of_weight_one(counts)
         _require_agreed_bins(counts, _NEARLY)
-        whole, bins = counts.unfolded(), public_bins(counts.bins)
+        whole, bins = _of_named_classes(counts.unfolded(), classes), public_bins(counts.bins)
         codes = PublicCodes.of(bins)
         queries = Queries.of(whole.parts[0], codes)
         made = private_vectors(queries, codes, epsilon, delta, content)
@@ -328,11 +330,17 @@ def _beside_controlled(release: ReleasedCounts) -> ReleasedCounts:
 
 
 def public_bins(bins: Sequence[Bins]) -> tuple[Bins, ...]:
-    """Return bins with coarse shares in place of the rows that they were fitted to."""
+    """Return bins with coarse shares in place of the rows that they were fitted to.
+
+    Shares are rounded so that they add up, which makes those of public bins their own.
+    """
     public = []
     for column in bins:
         weights = np.array(column.weights or np.zeros(column.n_cells))
-        shares = np.rint(_SHARES * weights / (weights.sum() or 1.0))
+        exact = _SHARES * weights / (weights.sum() or 1.0)
+        shares = np.floor(exact)
+        left = round(float(exact.sum() - shares.sum()))
+        shares[np.argsort(shares - exact, kind="stable")[:left]] += 1.0
         public.append(replace(column, weights=tuple(shares.tolist())))
     return tuple(public)
 
@@ -347,11 +355,33 @@ def _require_agreed_bins(counts: BinCounts, min_cell: int) -> None:
             raise BinsOfTheseRowsError(bins.name)
 
 
+def _of_named_classes(counts: BinCounts, classes: Any) -> BinCounts:
+    """Return counts of exactly these classes, empty ones where no row has them."""
+    if classes is None:
+        problem = (
+            "a private release has all classes that rows may have, not those that occur: a class "
+            "that is in it because of one row discloses that row. Name them all, such as "
+            "classes=[0, 1]"
+        )
+        raise NotReleasableError(problem)
+    named = distinct(as_labels(classes))
+    nothing = PairCounts.empty(counts.n_cells)
+    whole = counts + replace(counts, classes=named, parts=((nothing,) * len(named),))
+    others = sorted(set(whole.classes.tolist()) - set(named.tolist()))
+    if others:
+        problem = (
+            f"rows have the classes {', '.join(map(repr, others))}, which classes= does not name: "
+            "name all classes that rows may have"
+        )
+        raise NotReleasableError(problem)
+    return whole
+
+
 def _cells_by_label(counts: BinCounts) -> dict[str, list[int]]:
     """Return the exact rows of each class and in all its cells, which a ledger keeps."""
     (groups,) = counts.parts
-    labels = map(str, counts.classes.tolist())
-    return {label: [g.count, *g.cells().tolist()] for label, g in zip(labels, groups, strict=True)}
+    names = map(str, counts.classes.tolist())
+    return {name: [g.count, *g.cells().tolist()] for name, g in zip(names, groups, strict=True)}
 
 
 def _exact_part(
