@@ -2,71 +2,50 @@
 Credit approval with a scorecard
 ================================
 
-A scorecard for loan applications that a committee can sign: the risk may only rise with late
-payments and only fall with income, every bin has a small whole number of points, and the model is
-printed on one page. The example trains the card for the recall at 5 % false positives, shows what
-directions and rounding cost, and scales it to points that double the odds.
+A scorecard for loan applications that a committee can sign: the risk may only rise with the
+duration of the loan and only fall with age, every bin has a small whole number of points, and the
+model is printed on one page. The example trains the card for the recall at 10 % false positives,
+shows what directions and rounding cost, and scales it to points that double the odds.
 """
 
 # %%
 # Applications
 # ------------
-# 8,000 applications with missing incomes and texts, half of them to train on. ``bad`` loans were
-# not paid back.
+# 1,000 loans of a bank, of which six columns are used here. ``bad`` loans were not paid back as
+# agreed. Half of the loans fit the card, the other half stands for new applicants.
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 
 from directrix import Binner, ScorecardClassifier
+from directrix.datasets import load_credit
 from directrix.displays import ScorecardDisplay, style
 
-rng = np.random.default_rng(7)
-n = 8_000
-table = pd.DataFrame(
-    {
-        "income": np.exp(rng.normal(8, 0.6, n)).round(),
-        "late_payments": rng.poisson(0.6, n),
-        "years_employed": rng.gamma(2, 3, n).round(1),
-        "checking": rng.choice(["negative", "below 200", "200 or more"], n, p=[0.3, 0.4, 0.3]),
-        "age": rng.integers(19, 75, n),
-        "bureau": rng.normal(size=n).round(2),
-    }
-)
-table["income"] = table["income"].mask(rng.random(n) < 0.08)
-risk = (
-    1.2 * np.minimum(table.late_payments, 3)
-    - 1.5 * np.log(table.income.fillna(1500) / 3000)
-    - 0.15 * np.minimum(table.years_employed, 10)
-    + table.checking.map({"negative": 1.5, "below 200": 0.8, "200 or more": 0.0})
-    + 0.08 * np.abs(table.age - 47)
-)
-bad = (risk + rng.logistic(size=n) > 4.4).to_numpy()
-train, test = slice(0, 4000), slice(4000, None)
+table, credit = load_credit()
+table = table[["account", "duration", "history", "savings", "age", "housing"]]
+bad = credit == "bad"
+train, test = slice(0, None, 2), slice(1, None, 2)
 print(f"{bad.mean():.1%} of the loans are bad")
 
 # %%
 # A card with directions and whole points
 # ---------------------------------------
 # ``monotone`` names the direction of each column towards the positive class, the bad loans. A text
-# has an order of its levels. ``max_columns=5`` drops what held-out rows do not miss, here the
-# bureau column, which is noise. ``learn_from="counts"`` is the fast way: candidates in closed form.
+# has an order of its levels. ``learn_from="counts"`` is the fast way: candidates in closed form.
 
 directions = {
-    "income": "decreasing",
-    "late_payments": "increasing",
-    "years_employed": "decreasing",
-    "checking": ["200 or more", "below 200", "negative"],
+    "duration": "increasing",
+    "account": ["200 DM or more", "0 to 200 DM", "overdrawn", "no account"],
+    "age": "decreasing",
 }
 options = {
-    "metric": "recall@fpr=0.05",
+    "metric": "recall@fpr=0.1",
     "binner": Binner(max_bins=6),
     "learn_from": "counts",
     "max_crosses": 0,
-    "max_columns": 5,
-    "max_lines": None,  # five columns make a short card
+    "max_lines": None,  # six columns make a short card
     "monotone": directions,
-    "cv": 3,
+    "warn_baseline": False,  # wanted for its points, not because it beats a line
 }
 card = ScorecardClassifier(points="integer", **options).fit(table[train], bad[train])
 print(card.card_)
@@ -89,12 +68,12 @@ print(card.operating_point_)
 # grey bars are the training rows.
 
 display = ScorecardDisplay.from_estimator(card)
-display.figure_.suptitle("A scorecard of five columns")
+display.figure_.suptitle("A scorecard of six columns")
 
 # %%
 # Choose another cutoff
 # ---------------------
-# The cutoff that was trained turns down 5 % of the good applicants. How many are approved at
+# The cutoff that was trained turns down 10 % of the good applicants. How many are approved at
 # another cutoff, and how many of those are bad, is read from the points of the test rows.
 
 points = card.predict_points(table[test])
@@ -116,7 +95,7 @@ figure.suptitle("Approvals and bad loans by the cutoff")
 # loans to a bad one, and 20 points more double them. The predictions follow the same metric.
 
 scaled = ScorecardClassifier(points="pdo", **options).fit(table[train], bad[train])
-frame = scaled.card_.to_frame().query("column == 'late_payments'")
+frame = scaled.card_.to_frame().query("column == 'duration'")
 print(frame.round(3).to_string(index=False))
 print(f"cutoff: {scaled.card_.cutoff:.0f} points; applicants below it are turned down")
 for name, model in {"whole points": card, "points to double the odds": scaled}.items():
