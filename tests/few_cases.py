@@ -28,9 +28,10 @@ CHEAP = tuple(
     )
 )
 
-#: The gallery, and folders in which a case is a fit: second cases would take a third of their time.
+#: The gallery, and tests whose cases are fits: second cases would take a third of their time.
 FITS = (
     "tests/test_examples.py",
+    *(f"tests/laws/test_{law}.py" for law in ("alternatives", "budgets", "money", "segments")),
     *(
         f"tests/{room}/"
         for room in ("classifiers", "cli", "designs", "displays", "documents", "monitoring")

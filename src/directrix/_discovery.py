@@ -5,10 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from inspect import isabstract
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from types import ModuleType
+from types import ModuleType
+from typing import Any
 
 
 def concrete_classes(room: ModuleType, base: type) -> dict[str, Any]:

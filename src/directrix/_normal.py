@@ -26,11 +26,6 @@ def densities(z: FloatArray) -> FloatArray:
     return values
 
 
-def log_density(z: float) -> float:
-    """Return log φ(z), which is finite wherever z² is finite."""
-    return float(-0.5 * z * z - _LOG_ROOT_TWO_PI)
-
-
 def cdf(z: float) -> float:
     """Return Φ(z) as a float."""
     return float(ndtr(z))

@@ -6,17 +6,15 @@ These are the only two chain rules: from moments to coefficients, and from rows 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from directrix._typing import AnyArray, FloatArray
+from directrix.losses.base import Loss
+from directrix.moments import Moments
 from directrix.moments.projection import Partials, project, pullback
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
-    from directrix.losses.base import Loss
-    from directrix.moments import Moments
-    from directrix.risks.base import Risk
+from directrix.risks.base import Risk
 
 __all__ = ["DataObjective", "MomentObjective"]
 

@@ -183,9 +183,11 @@ def outcome(member, rng):
     )
 
 
-def n_fits(member):
-    """Return the number of fits: in the quick form, a third of all, and one at least."""
-    return member.fits if SELECTION.limit is None else max(1, member.fits // 3)
+def n_fits(member, index):
+    """Return the number of fits: in the quick form a third, or one, and every other one of one."""
+    if SELECTION.limit is None:
+        return member.fits
+    return index % 2 if member.fits == 1 else max(1, member.fits // 3)
 
 
 def outcomes(family):
@@ -194,7 +196,7 @@ def outcomes(family):
     return [
         outcome(member, np.random.default_rng([seed, index, repeat]))
         for index, member in members
-        for repeat in range(n_fits(member))
+        for repeat in range(n_fits(member, index))
     ]
 
 

@@ -111,10 +111,11 @@ def test_a_recall_is_the_mean_chance_of_a_positive_to_be_let_through():
 @pytest.mark.parametrize("metric", METRICS, ids=_name)
 def test_chances_add_to_one_and_the_mean_is_among_the_values(metric):
     curve = Curve.of(*scored())
-    chances = threshold_chances(metric, curve, 120.0, 280.0)
+    values = np.asarray(metric.at_rates(curve.tpr, curve.fpr, curve.prior))
+    chances = threshold_chances(metric, curve, values, 120.0, 280.0)
     assert chances.min() >= 0.0
     assert chances.sum() == pytest.approx(1.0)
-    values = metric.at_rates(curve.tpr, curve.fpr, curve.prior)[chances > 0]
+    values = values[chances > 0]
     assert values.min() <= jittered(metric, curve, 120.0, 280.0) <= values.max()
 
 

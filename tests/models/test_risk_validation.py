@@ -152,7 +152,6 @@ def test_thresholds_are_risks(thresholds):
 def test_sample_size_in_words():
     size = SampleSize(1000, 90, 30, "'bad'", "AUC", Estimate(0.7, 0.64, 0.76))
     assert size.events_per_line == 3.0
-    assert size.half_width_at(4000) == pytest.approx(size.half_width / 2)
     assert size.rows_for(size.half_width / 2) == pytest.approx(4000)
     counts, few, known, wish = size.advice
     assert "1,000 rows, 90 of them 'bad'" in counts

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.moments.projection import ScoreMoments
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from directrix._typing import AnyArray, FloatArray, IntArray
 
 # ── Check: one law applied to one loss or metric, and the comparisons that laws are made of ───────
 

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import FrozenInstanceError, fields, is_dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from directrix._typing import AnyArray, FloatArray
 from directrix.checks.check import Check, Rows, draw_rows, require, require_close, run_all
 from directrix.losses.base import Loss
 from directrix.metrics import Error
+from directrix.metrics.base import Metric
 from directrix.metrics.table import metric_for
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from directrix._typing import AnyArray, FloatArray
-    from directrix.metrics.base import Metric
-
-    Definition = Callable[[AnyArray, FloatArray, FloatArray], float]
+Definition = Callable[[AnyArray, FloatArray, FloatArray], float]
 
 _SPREADS = (0.1, 1.0, 10.0)
 _SHARP = 1e7

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from directrix._typing import AnyArray
 from directrix.checks import risks
 from directrix.checks.check import (
     Check,
@@ -19,13 +21,7 @@ from directrix.checks.check import (
 )
 from directrix.checks.losses import require_value
 from directrix.metrics.base import Curve, CurveStack, Metric
-from directrix.risks.base import RatesRisk
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from directrix._typing import AnyArray
-    from directrix.risks.base import Risk
+from directrix.risks.base import RatesRisk, Risk
 
 #: Number of rows passed to the risk of a metric that counts rows.
 N_ROWS = 1000

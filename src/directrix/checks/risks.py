@@ -7,18 +7,16 @@ draws the moments at random; a property-based test may search for worse ones.
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.stats import norm
 
+from directrix._typing import AnyArray, FloatArray
 from directrix.checks.check import require, require_close
+from directrix.metrics.base import Metric
 from directrix.moments.projection import Partials, ScoreMoments
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
-    from directrix.metrics.base import Metric
-    from directrix.risks.base import Risk
+from directrix.risks.base import Risk
 
 #: The central difference of seven points has an error of h⁶ f⁽⁷⁾ / 140: 5e-19 f⁽⁷⁾ at this step.
 CENTRAL = {-3: -1 / 60, -2: 3 / 20, -1: -3 / 4, 1: 3 / 4, 2: -3 / 20, 3: 1 / 60}

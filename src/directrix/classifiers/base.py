@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from directrix._printing import LinkedEstimator
+from directrix._typing import AnyArray, FloatArray
 from directrix.classifiers.labels import dates_in_microseconds, plain_labels, positive_label
 from directrix.classifiers.scoring import ScoringFormula
 from directrix.classifiers.state import (
@@ -24,12 +25,8 @@ from directrix.exceptions import LabelNotFoundError, StateError
 from directrix.exceptions.columns import MissingColumnsError
 from directrix.fitting.progress import limit_fits
 from directrix.fitting.training_rows import KeyedRows, Standardization, checked_weight, folds_given
+from directrix.moments import Moments, ScoreHistogram
 from directrix.rows.rows import explain_rejection, feature_names_of, in_memory
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
-    from directrix.moments import Moments, ScoreHistogram
-
 
 #: Stands for a classifier without ``cv``; None is an invalid value that a user may have given.
 _NO_CV = object()
@@ -110,9 +107,7 @@ class LinearClassifier(LinkedEstimator, ClassifierMixin, BaseEstimator):
         -------
         ScoreHistogram
         """
-        from directrix.classifiers.evaluation import (
-            score_histogram,
-        )
+        from directrix.classifiers.evaluation import score_histogram
 
         return score_histogram(self.scoring_formula(), source, target=target, **options)
 

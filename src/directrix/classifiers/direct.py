@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
+from directrix._typing import FloatArray
 from directrix.classifiers.base import two_classes
 from directrix.classifiers.metric_classifier import MetricClassifier, PreparedFit
 from directrix.designs.number import NumberDesign
 from directrix.fitting.directions import Signs
+from directrix.fitting.fit_rows import Fitted
+from directrix.fitting.guarantee import Limits
 from directrix.fitting.progress import Progress
 from directrix.frontier.pencil import require_rows_of_both
+from directrix.metrics.base import Metric
+from directrix.metrics.segments import Parity
 from directrix.metrics.table import resolve
+from directrix.models.gap import Gap
 from directrix.models.report import BASELINE
-
-if TYPE_CHECKING:
-    from directrix._typing import FloatArray
-    from directrix.fitting.fit_rows import Fitted
-    from directrix.fitting.guarantee import Limits
-    from directrix.metrics.base import Metric
-    from directrix.metrics.segments import Parity
-    from directrix.models.gap import Gap
 
 
 class DirectClassifier(MetricClassifier):

@@ -4,28 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from directrix._printing import html_table, text_table
+from directrix._typing import AnyArray
 from directrix.classifiers.base import two_classes
 from directrix.classifiers.evaluation import Measure, ScoredRows, measure_binary
 from directrix.classifiers.labels import dates_in_microseconds, ending_with, plain_labels
-from directrix.classifiers.operating_point_classifier import (
-    OperatingPointClassifier,
-    given_scores,
-)
+from directrix.classifiers.operating_point_classifier import OperatingPointClassifier, given_scores
+from directrix.fitting.guarantee import Limits
 from directrix.fitting.training_rows import checked_weight
+from directrix.metrics.base import Metric
 from directrix.metrics.segments import Segments
 from directrix.metrics.table import resolve
 from directrix.models.operating_point import OperatingPoint
 from directrix.models.segment_rates import SegmentRates
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray
-    from directrix.fitting.guarantee import Limits
-    from directrix.metrics.base import Metric
 
 
 def threshold_for(

@@ -11,14 +11,12 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from directrix._typing import AnyArray
 from directrix.exceptions import LabelNotFoundError, MissingLabelsError
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray
 
 # ── Labels of training rows as arrays: none is missing, and booleans are booleans ─────────────────
 

@@ -14,6 +14,7 @@ from scipy.special import log_expit, softmax
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
+from directrix._typing import FloatArray
 from directrix.classifiers.threshold_classifier import SEGMENT, ReportingClassifier
 from directrix.exceptions import (
     AlternativeError,
@@ -25,20 +26,18 @@ from directrix.exceptions import (
     is_inside_search,
 )
 from directrix.fitting.fit_rows import Design, FitRows, Fitted
-from directrix.fitting.guarantee import Guarantee, refuse_groups
+from directrix.fitting.guarantee import Guarantee, Limits, refuse_groups
 from directrix.fitting.progress import CallbackSupportMixin, Clock, Progress, with_callbacks
+from directrix.fitting.training_rows import KeyedRows
+from directrix.metrics.base import Metric
 from directrix.metrics.segments import InEverySegment, Parity
 from directrix.metrics.table import resolve
+from directrix.models.alternatives import Alternatives
+from directrix.models.gap import Gap
 from directrix.models.money import RowCosts
 
-if TYPE_CHECKING:
-    from directrix._typing import FloatArray
+if TYPE_CHECKING:  # only fit_source needs engines
     from directrix.fitting.fit_source import SourceFit
-    from directrix.fitting.guarantee import Limits
-    from directrix.fitting.training_rows import KeyedRows
-    from directrix.metrics.base import Metric
-    from directrix.models.alternatives import Alternatives
-    from directrix.models.gap import Gap
 
 #: Folds, where ``cv`` does not say how many.
 FOLDS = 5

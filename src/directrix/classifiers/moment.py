@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
 from warnings import warn
 
 import numpy as np
 from scipy import sparse
 
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.classifiers.base import two_classes
 from directrix.classifiers.labels import ending_with
 from directrix.classifiers.state import ModelMetadata, require
@@ -22,6 +24,7 @@ from directrix.frontier import Frontier, validated_shrinkage
 from directrix.frontier.compare import MOST_ROWS, Curves, choose_line, compare
 from directrix.frontier.moment_frontier import MomentLines, usable_folds
 from directrix.frontier.pencil import require_rows_of_both
+from directrix.metrics.base import Metric
 from directrix.metrics.table import resolve
 from directrix.models.operating_point import Calibration
 from directrix.moments import Moments, ReleasedMoments
@@ -29,14 +32,8 @@ from directrix.rows import labels
 from directrix.rows.keys import CopyCounter, folds_by_key, hash_with_label, row_hash
 from directrix.rows.rows import as_rows
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.metrics.base import Metric
-
-    #: All rows, which set the threshold, and those on which candidates are compared.
-    GivenRows = tuple[TrainingRows, TrainingRows]
+#: All rows, which set the threshold, and those on which candidates are compared.
+GivenRows = tuple[TrainingRows, TrainingRows]
 
 # ── The line of least risk, from a summary alone ──────────────────────────────────────────────────
 

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from directrix.classifiers.labels import output_names, positive_index, probability_names
-
-if TYPE_CHECKING:
-    from directrix.models.card import Card
+from directrix.models.card import Card
 
 Value = TypeVar("Value")
 

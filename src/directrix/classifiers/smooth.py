@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from math import inf
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.classifiers.kernels import (
     Kernel,
     KernelExpansion,
@@ -27,7 +28,13 @@ from directrix.fitting.choice import Selection
 from directrix.fitting.finalize import Lines, finalize, finalize_on_rows
 from directrix.fitting.progress import CallbackSupportMixin, Progress, with_callbacks
 from directrix.fitting.solvers import keeps_intercept, solver_for
-from directrix.fitting.training_rows import Prepared, Standardization, prepare
+from directrix.fitting.training_rows import (
+    KeyedRows,
+    Prepared,
+    Standardization,
+    TrainingRows,
+    prepare,
+)
 from directrix.frontier import Frontier
 from directrix.frontier.compare import FIRST_ROWS, MOST_ROWS, compare, curve_maker, round_scores
 from directrix.frontier.recipes import (
@@ -40,19 +47,13 @@ from directrix.frontier.recipes import (
 )
 from directrix.frontier.row_frontier import RowCandidate, RowFrontier
 from directrix.losses.base import Loss
+from directrix.metrics.base import Metric
 from directrix.metrics.table import resolve, resolve_loss
 from directrix.moments import Moments
+from directrix.objectives import DataObjective
+from directrix.solve import Callback, Solution
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.fitting.training_rows import KeyedRows, TrainingRows
-    from directrix.metrics.base import Metric
-    from directrix.objectives import DataObjective
-    from directrix.solve import Callback, Solution
-
-    Start = Callable[[Any, AnyArray, FloatArray], FloatArray]
+Start = Callable[[Any, AnyArray, FloatArray], FloatArray]
 
 #: What to do if every row is predicted to be of one class and no threshold was searched for.
 _FOLDS_REMEDY = (

@@ -5,35 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from directrix._typing import AnyArray, FloatArray
 from directrix.classifiers.base import LinearClassifier, only_entry
 from directrix.classifiers.labels import ending_with, toward_positive
 from directrix.classifiers.scoring import ScoringFormula, Sigmoid
 from directrix.classifiers.state import ModelState, require
 from directrix.exceptions import NoHeldOutScoresError
-from directrix.fitting.finalize import warn_about_one_class
+from directrix.fitting.finalize import FittedLine, HeldOut, warn_about_one_class
 from directrix.fitting.histogram_choice import point_at
+from directrix.fitting.training_rows import KeyedRows
 from directrix.metrics.at_threshold import Cost
-from directrix.metrics.budget import Budget, Periods, team_numbers
+from directrix.metrics.base import Metric
+from directrix.metrics.budget import Budget, KeptBudget, Periods, team_numbers
 from directrix.metrics.segments import InEverySegment, Segments
 from directrix.metrics.table import resolve
+from directrix.models.alternatives import Alternatives
 from directrix.models.money import RowCosts, given_column, stated_metric
-from directrix.models.operating_point import OperatingPoint, OperatingPoints
-from directrix.models.report import UNKNOWN, Estimate
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
-    from directrix.fitting.finalize import FittedLine, HeldOut
-    from directrix.fitting.training_rows import KeyedRows
-    from directrix.metrics.base import Metric
-    from directrix.metrics.budget import KeptBudget
-    from directrix.models.alternatives import Alternatives
-    from directrix.models.operating_point import Calibration
-    from directrix.models.report import DirectReport
+from directrix.models.operating_point import Calibration, OperatingPoint, OperatingPoints
+from directrix.models.report import UNKNOWN, DirectReport, Estimate
 
 #: Name of the column of a fit that tells the segment of each row.
 SEGMENT = "segment"
@@ -99,8 +93,7 @@ class ThresholdClassifier(LinearClassifier):
             decided = at is None or costs is not None
             is_positive = rank > (0.0 if decided else self._decision_at(at))  # type: ignore[arg-type]
         ordered = ending_with(self.positive_, self.classes_)
-        labels: AnyArray = ordered[is_positive.astype(np.intp)]
-        return labels
+        return ordered[is_positive.astype(np.intp)]
 
     def expected_saving(self, X: Any, **columns: Any) -> FloatArray:
         r"""Return what flagging each row saves in expectation, by the costs of the metric.
@@ -239,8 +232,7 @@ class ThresholdClassifier(LinearClassifier):
 
     def _positive_probability(self, X: Any) -> FloatArray:
         """Return the calibrated probability of the positive class; for two classes."""
-        probability: FloatArray = self.predict_proba(X)[:, 0 if self._catches_first else 1]
-        return probability
+        return self.predict_proba(X)[:, 0 if self._catches_first else 1]
 
     def operating_points(self, at: Sequence[str | Metric]) -> OperatingPoints:
         """Return other operating points of the same model: its best threshold for each metric.

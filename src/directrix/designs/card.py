@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from directrix._typing import FloatArray, IntArray
 from directrix.designs.compact import Behind, CompactFit, teacher_odds
 from directrix.designs.editing import EditStart
 from directrix.designs.points import PointsFit, finished, points_as_rows
@@ -27,24 +28,20 @@ from directrix.fitting.fit_rows import (
     LearnedDesign,
     Movable,
 )
+from directrix.fitting.progress import Clock
+from directrix.fitting.training_rows import KeyedRows, TrainingRows
 from directrix.frontier.compare import MOST_ROWS, Curves, FoldDesigns, compare, design_without
 from directrix.frontier.moment_frontier import SummaryCandidate, ridge_candidates
 from directrix.frontier.recipes import Recipe, Sweep
 from directrix.frontier.row_frontier import RowCandidate, RowFrontier
 from directrix.losses import Logistic
-from directrix.models.card import Card
+from directrix.metrics.base import Metric
+from directrix.models.card import Card, Scale
 from directrix.models.gap import Gap
+from directrix.models.report import CardSize
 from directrix.tables.coding.card_coding import CardCoding, Direction
 from directrix.tables.coding.coded_rows import Coding
 from directrix.tables.coding.prior import CellKinds, cell_weights, straight_basis
-
-if TYPE_CHECKING:
-    from directrix._typing import FloatArray, IntArray
-    from directrix.fitting.progress import Clock
-    from directrix.fitting.training_rows import KeyedRows, TrainingRows
-    from directrix.metrics.base import Metric
-    from directrix.models.card import Scale
-    from directrix.models.report import CardSize
 
 #: Factors of the ridge of a structure with which closed-form cards are compared. Those of rows
 #: begin with the ridge itself; others are neighbours of good candidates.

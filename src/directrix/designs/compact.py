@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import isotonic_regression
 
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.designs.compression import RowCompression, Teacher
+from directrix.designs.merging import Groups
 from directrix.designs.points import (
     finished,
     largest_unit,
@@ -26,31 +28,21 @@ from directrix.designs.points import (
     ties_split,
     to_double_odds,
 )
-from directrix.fitting.finalize import FittedLine, Lines, centre_and_scale, finalize
-from directrix.fitting.fit_rows import Draft, Movable
-from directrix.frontier.compare import Curves, FoldDesigns, compare, curve_maker
+from directrix.fitting.choice import Selection
+from directrix.fitting.finalize import Finalized, FittedLine, Lines, centre_and_scale, finalize
+from directrix.fitting.fit_rows import BestFit, Draft, Movable
+from directrix.fitting.training_rows import TrainingRows
+from directrix.frontier.choice_validation import Rule
+from directrix.frontier.compare import Comparison, Curves, FoldDesigns, compare, curve_maker
 from directrix.metrics import AUC
-from directrix.models.card import IntegerPoints, PointsToDoubleOdds
+from directrix.metrics.base import Metric
+from directrix.models.card import Card, IntegerPoints, PointsToDoubleOdds, Scale
 from directrix.models.gap import Gap
-from directrix.models.report import CardSize
-from directrix.tables.coding.card_coding import CardCoding
+from directrix.models.report import CardSize, DirectReport
+from directrix.tables.coding.card_coding import CardCoding, Direction
 from directrix.tables.coding.coded_rows import Coding
 from directrix.tables.coding.crosses import CrossGrid
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.designs.merging import Groups
-    from directrix.fitting.choice import Selection
-    from directrix.fitting.finalize import Finalized
-    from directrix.fitting.fit_rows import BestFit
-    from directrix.fitting.training_rows import TrainingRows
-    from directrix.frontier.choice_validation import Rule
-    from directrix.frontier.compare import Comparison
-    from directrix.metrics.base import Metric
-    from directrix.models.card import Card, Scale
-    from directrix.models.report import DirectReport
-    from directrix.tables.coding.card_coding import Direction
-    from directrix.tables.coding.prior import CellKinds
+from directrix.tables.coding.prior import CellKinds
 
 #: Lines of the sizes that are kept of every fit, beside that which is asked for.
 SIZES = (10, 20, 30, 40, 60, 80, 100)
@@ -148,8 +140,7 @@ def as_good(behind: FloatArray, largest: FloatArray) -> AnyArray:
     is better than a larger one of the same path by chance alone, so the losses are first made to
     fall with the size, by isotonic regression.
     """
-    good: AnyArray = _falling(behind) <= largest
-    return good
+    return _falling(behind) <= largest
 
 
 def largest_losses(behind: FloatArray, margin: float = 0.0) -> FloatArray:

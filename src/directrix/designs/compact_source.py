@@ -9,15 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from directrix._typing import FloatArray, IntArray
 from directrix.designs.compact import SizeRule, in_scores, sizes_to_make
 from directrix.designs.points import scaled_without_rows
+from directrix.fitting.choice import SelectionRule
 from directrix.fitting.finalize import few_rows_known
 from directrix.fitting.fit_rows import Fitted
-from directrix.fitting.fit_source import CandidateGroup, FoldLines
+from directrix.fitting.fit_source import (
+    CandidateGroup,
+    Chosen,
+    FoldLines,
+    HistogramSelection,
+    SourceFit,
+)
 from directrix.fitting.guarantee import Guarantee
 from directrix.fitting.histogram_choice import (
     HistogramChoice,
@@ -26,28 +34,21 @@ from directrix.fitting.histogram_choice import (
     guaranteed_threshold,
     select_from_histograms,
 )
+from directrix.frontier.choice_validation import Rule
 from directrix.frontier.compare import OneStandardError
 from directrix.metrics import AUC
-from directrix.models.card import Card
+from directrix.metrics.base import Metric
+from directrix.models.card import Card, Scale
 from directrix.models.gap import Gap
 from directrix.models.report import CardSize
-from directrix.moments.score_histogram import side_by_side
+from directrix.moments.score_histogram import ScoreHistogram, side_by_side
+from directrix.moments.segment_scores import SegmentCounts
+from directrix.tables.bins import Bins
 
-if TYPE_CHECKING:
-    from directrix._typing import FloatArray, IntArray
-    from directrix.fitting.choice import SelectionRule
-    from directrix.fitting.fit_source import Chosen, HistogramSelection, SourceFit
-    from directrix.frontier.choice_validation import Rule
-    from directrix.metrics.base import Metric
-    from directrix.models.card import Scale
-    from directrix.moments.score_histogram import ScoreHistogram
-    from directrix.moments.segment_scores import SegmentCounts
-    from directrix.tables.bins import Bins
-
-    #: From the cards of all rows (None) and without each fold, and sizes, to cards of each size.
-    MakeSizes = Callable[
-        [Mapping[int | None, Card], Sequence[int]], Mapping[int, Mapping[int | None, Card]]
-    ]
+#: From the cards of all rows (None) and without each fold, and sizes, to cards of each size.
+MakeSizes = Callable[
+    [Mapping[int | None, Card], Sequence[int]], Mapping[int, Mapping[int | None, Card]]
+]
 
 
 class CardScores(NamedTuple):

@@ -10,21 +10,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
 
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.designs.merging import Atoms, Curvature, Grid, Groups, merge_path
 from directrix.models.card import Card, Cross
-from directrix.tables.coding.prior import cell_weights
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.tables.coding.card_coding import Direction
-    from directrix.tables.coding.prior import CellKinds
+from directrix.tables.coding.card_coding import Direction
+from directrix.tables.coding.prior import CellKinds, cell_weights
 
 #: Ridge of the fit to the teacher's probabilities, in rows.
 RIDGE = 0.1
@@ -80,15 +77,13 @@ class Fitted(NamedTuple):
     @property
     def is_anchored(self) -> AnyArray:
         """Whether the column or grid of each group has fixed points, which set its zero."""
-        anchored: AnyArray = np.isin(self.block, self.block[~np.isnan(self.fixed)])
-        return anchored
+        return np.isin(self.block, self.block[~np.isnan(self.fixed)])
 
     def place(self, n_atoms: int) -> IntArray:
         """Return the group of each atom, as a position among the groups; −1 for none."""
         place = np.full(n_atoms, -1)
         place[self.groups] = np.arange(len(self.groups))
-        of_atom: IntArray = place[self.of_atom]
-        return of_atom
+        return place[self.of_atom]
 
 
 class Compression:
@@ -359,8 +354,7 @@ def _points_of_cells(
     filled = group >= 0
     mean = float(weight[filled] @ points[group[filled]]) / float(weight[filled].sum())
     nearest = group[filled][np.argmin(np.abs(points[group[filled]] - mean))]
-    of_cells: FloatArray = points[np.where(filled, group, nearest)]
-    return of_cells
+    return points[np.where(filled, group, nearest)]
 
 
 def _cross(grid: Grid, number: IntArray, points: FloatArray) -> Cross:

@@ -16,12 +16,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.designs.compression import Compression, Fitted
 from directrix.designs.merging import Atoms, Curvature, Groups, merge_path
 from directrix.exceptions.edits import EditError
@@ -29,8 +30,8 @@ from directrix.fitting.choice import Assessment, limit_by_order, sizes_of
 from directrix.fitting.training_rows import TrainingRows
 from directrix.frontier.compare import Curves
 from directrix.metrics import BalancedError, FromRates
-from directrix.metrics.base import Curve
-from directrix.models.card import Card, IntegerPoints, PointsToDoubleOdds
+from directrix.metrics.base import Curve, Metric
+from directrix.models.card import Card, IntegerPoints, PointsToDoubleOdds, Scale
 from directrix.models.gap import Gap
 from directrix.models.operating_point import (
     OF_LINES,
@@ -44,11 +45,6 @@ from directrix.models.operating_point import (
 from directrix.models.report import Estimate
 from directrix.models.shares import on_logit_scale, wilson
 from directrix.tables.coding.prior import CellKinds, cell_weights
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.metrics.base import Metric
-    from directrix.models.card import Scale
 
 #: Atoms of all columns at most.
 _MOST_ATOMS = 300
@@ -273,8 +269,7 @@ class Finer:
 def named_by_least(group: IntArray) -> IntArray:
     """Name each group after its least atom."""
     _, first, number = np.unique(group, return_index=True, return_inverse=True)
-    named: IntArray = first[number]
-    return named
+    return first[number]
 
 
 # ── The arrangement of a card: which atoms share a line, and which points are fixed ───────────────

@@ -17,21 +17,18 @@ last two groups are merged.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg.blas import dger
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.models.card import Card, Cross
-    from directrix.tables.coding.card_coding import Direction
-    from directrix.tables.coding.prior import CellKinds
+from directrix._typing import AnyArray, FloatArray, IntArray
+from directrix.models.card import Card, Cross
+from directrix.tables.coding.card_coding import Direction
+from directrix.tables.coding.prior import CellKinds
 
 #: Atoms of all columns at most: cells of almost equal points are merged before the path begins.
 _MOST_ATOMS = 150

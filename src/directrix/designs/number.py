@@ -5,32 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from directrix._typing import IntArray
 from directrix.fitting.directions import DirectionPrices, Signs
-from directrix.fitting.fit_rows import (
-    FTOL,
-    BestFit,
-    Candidates,
-    Draft,
-    LearnedDesign,
-    Movable,
-)
-from directrix.fitting.training_rows import prepare
-from directrix.frontier.compare import MOST_ROWS
+from directrix.fitting.fit_rows import FTOL, BestFit, Candidates, Draft, LearnedDesign, Movable
+from directrix.fitting.progress import Clock
+from directrix.fitting.training_rows import KeyedRows, Standardization, TrainingRows, prepare
+from directrix.frontier.compare import MOST_ROWS, Candidate, Curves
 from directrix.frontier.moment_frontier import moment_candidates, ridge_candidates
 from directrix.frontier.recipes import Recipe
 from directrix.frontier.row_frontier import RowFrontier
 from directrix.frontier.search import MOST_FEATURES
 from directrix.losses import Logistic
+from directrix.metrics.base import Metric
 from directrix.moments import Moments
-
-if TYPE_CHECKING:
-    from directrix._typing import IntArray
-    from directrix.fitting.progress import Clock
-    from directrix.fitting.training_rows import KeyedRows, Standardization, TrainingRows
-    from directrix.frontier.compare import Candidate, Curves
-    from directrix.metrics.base import Metric
 
 #: Ridges of lines from class moments with signs, of standardised features.
 _RIDGES = (1.0, 0.1, 0.01, 0.001)

@@ -8,33 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
+from directrix._typing import AnyArray, FloatArray, IntArray
+from directrix.fitting.choice import Choice
 from directrix.fitting.finalize import FittedLine, Lines, centre_and_scale, finalize
+from directrix.fitting.fit_rows import BestFit
+from directrix.fitting.training_rows import TrainingRows
 from directrix.frontier.compare import Curves, FoldDesigns, compare, curve_maker
 from directrix.metrics import AUC
-from directrix.metrics.base import CurveStack
-from directrix.models.card import PointsToDoubleOdds, Scale
+from directrix.metrics.base import Curve, CurveStack, Metric
+from directrix.models.card import Card, PointsToDoubleOdds, Scale
 from directrix.models.gap import Gap
 from directrix.models.money import stated_metric
-from directrix.models.report import Estimate, TiesSplit
+from directrix.models.report import DirectReport, Estimate, TiesSplit
+from directrix.tables.coding.card_coding import Direction
+from directrix.tables.coding.prior import CellKinds
 
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.fitting.choice import Choice
-    from directrix.fitting.fit_rows import BestFit
-    from directrix.fitting.training_rows import TrainingRows
-    from directrix.metrics.base import Curve, Metric
-    from directrix.models.card import Card
-    from directrix.models.report import DirectReport
-    from directrix.tables.coding.card_coding import Direction
-    from directrix.tables.coding.prior import CellKinds
-
-    #: From the card made without a fold, and that fold, to its points.
-    Restate = Callable[[Card, int | None], Card]
+#: From the card made without a fold, and that fold, to its points.
+Restate = Callable[[Card, int | None], Card]
 
 # ── Cards of small whole numbers: plain rounding, and a search on the exact metric ────────────────
 #
@@ -69,16 +64,6 @@ def largest_unit(card: Card, largest: int) -> float:
     """Return the unit in which the widest column or cross has so many points."""
     widest = max((float(np.ptp(points)) for points in card.blocks if points.size), default=0.0)
     return largest / widest if widest > 0 else 1.0
-
-
-def cut_off(card: Card, reach: float, cells: IntArray, weight: FloatArray) -> Card:
-    """Return the card with the points of each column and cross cut off at both ends of a range.
-
-    The range is where it changes the points of rows least.
-
-    ``reach`` is the largest difference of points in a column. ``cells`` has the shape (n, columns).
-    """
-    return _cut_off(card, reach, _cell_weights(card, cells, weight))
 
 
 @dataclass(frozen=True)
@@ -254,7 +239,11 @@ def _cell_weights(card: Card, cells: IntArray, weight: FloatArray) -> list[Float
 
 
 def _cut_off(card: Card, reach: float, weights: Sequence[FloatArray]) -> Card:
-    """Return the card with points cut off, from the weights of its cells; see `cut_off`."""
+    """Return the card with the points of each column and cross cut off at both ends of a range.
+
+    ``reach`` is the width of the range, which is where it changes the points of rows least;
+    ``weights`` are those of the cells.
+    """
     blocks = [
         _within(points, reach, weight) for points, weight in zip(card.blocks, weights, strict=True)
     ]

@@ -17,18 +17,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from time import monotonic
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from directrix._typing import FloatArray, IntArray
+from directrix.designs.structure import StructureSearch
+from directrix.fitting.progress import Clock
+from directrix.fitting.training_rows import TrainingRows
 from directrix.models.card import Card, Cross
-
-if TYPE_CHECKING:
-    from directrix._typing import FloatArray, IntArray
-    from directrix.designs.structure import StructureSearch
-    from directrix.fitting.progress import Clock
-    from directrix.fitting.training_rows import TrainingRows
-    from directrix.tables.coding.prior import CellKinds
+from directrix.tables.coding.prior import CellKinds
 
 #: Tables of more columns are screened: with a time budget, and without one.
 WIDE_IN_TIME, WIDE = 100, 500
@@ -195,5 +193,4 @@ def _deviate(tables: FloatArray) -> FloatArray:
     freedom = np.maximum(filled.sum(axis=1) - 1.0, 0.0)
     spread = 2.0 / (9.0 * np.maximum(freedom, 1.0))
     deviate = (np.cbrt(square / np.maximum(freedom, 1.0)) - (1.0 - spread)) / np.sqrt(spread)
-    scores: FloatArray = np.where(freedom > 0, deviate, -np.inf)
-    return scores
+    return np.where(freedom > 0, deviate, -np.inf)

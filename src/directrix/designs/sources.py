@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.designs.card import BASELINES, CardCandidates, CardSettings
 from directrix.designs.compact import COMPACT_RIDGE, CompactFit, coding_of, teacher_odds
-from directrix.designs.compact_source import SizedFit, SourceSizes
+from directrix.designs.compact_source import MakeSizes, SizedFit, SourceSizes
 from directrix.designs.counted import CountedSizes, counted_candidates, require_counts_of
 from directrix.designs.number import PARITY_RIDGE
 from directrix.designs.points import scaled_without_rows
 from directrix.engines.column_roles import TableRoles
 from directrix.engines.tasks import CellFeatures, NumberFeatures, Score, Surveyed
-from directrix.fitting.finalize import Lines
+from directrix.fitting.finalize import FittedLine, Lines
 from directrix.fitting.fit_rows import FTOL, Candidates, Fitted
 from directrix.fitting.fit_source import (
     CandidateGroup,
@@ -30,28 +31,27 @@ from directrix.fitting.fit_source import (
 from directrix.fitting.parity import covariance_of, require_few_features
 from directrix.fitting.parity_source import MovableSource
 from directrix.fitting.progress import Clock
-from directrix.fitting.training_rows import Standardization, class_factors, factors_of, reweighted
+from directrix.fitting.training_rows import (
+    Standardization,
+    TrainingRows,
+    class_factors,
+    factors_of,
+    reweighted,
+)
 from directrix.frontier.compare import MOST_ROWS, FoldDesigns, design_without
 from directrix.frontier.moment_frontier import moment_candidates
 from directrix.frontier.row_frontier import RowFrontier
 from directrix.frontier.search import MOST_FEATURES
 from directrix.metrics import AUC
-from directrix.models.card import Card
+from directrix.metrics.base import Metric
+from directrix.metrics.segments import Parity
+from directrix.models.card import Card, Scale
+from directrix.moments import Moments
+from directrix.rows.keys import RowSample
 from directrix.rows.sums import tree_sum
 from directrix.tables import BinCounts, Binner, Column
+from directrix.tables.coding.card_coding import CardCoding, Direction
 from directrix.tables.coding.prior import CellKinds
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.designs.compact_source import MakeSizes
-    from directrix.fitting.finalize import FittedLine
-    from directrix.fitting.training_rows import TrainingRows
-    from directrix.metrics.base import Metric
-    from directrix.metrics.segments import Parity
-    from directrix.models.card import Scale
-    from directrix.moments import Moments
-    from directrix.rows.keys import RowSample
-    from directrix.tables.coding.card_coding import CardCoding, Direction
 
 # ── Lines, from the moments of all rows and a sample of them ──────────────────────────────────────
 
@@ -132,8 +132,7 @@ class NumberPath:
     @property
     def ridge(self) -> FloatArray:
         """What is added to the diagonal of the curvature: as much in units of every feature."""
-        ridge: FloatArray = PARITY_RIDGE * self.moments.feature_scales() ** 2
-        return ridge
+        return PARITY_RIDGE * self.moments.feature_scales() ** 2
 
     @property
     def columns(self) -> list[tuple[tuple[int, ...], slice]]:

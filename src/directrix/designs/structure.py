@@ -11,25 +11,20 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from directrix._typing import FloatArray, IntArray
+from directrix.designs.trainers import Solved, Trainer
 from directrix.fitting.choice import HeldOutArea, Trials
+from directrix.fitting.training_rows import TrainingRows
 from directrix.frontier.compare import FoldDesigns, design_without
 from directrix.models.shares import effective_rows
-from directrix.tables.coding.card_coding import CardCoding, column_codings
+from directrix.tables.coding.card_coding import CardCoding, Direction, column_codings
 from directrix.tables.coding.coded_rows import CodedRows, Coding
 from directrix.tables.coding.crosses import CrossGrid, CrossSearch, cross_cells
 from directrix.tables.coding.prior import CellKinds, cell_weights
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from directrix._typing import FloatArray, IntArray
-    from directrix.designs.trainers import Solved, Trainer
-    from directrix.fitting.training_rows import TrainingRows
-    from directrix.tables.coding.card_coding import CardCoding, Direction
 
 # ── Structures of a card, and the rule that chooses among those that were tried ───────────────────
 

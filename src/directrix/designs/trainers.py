@@ -5,24 +5,22 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
+from directrix._typing import FloatArray
+from directrix.fitting.training_rows import TrainingRows
 from directrix.frontier.compare import design_without
 from directrix.frontier.pencil import RidgeMoments
 from directrix.frontier.recipes import Recipe
 from directrix.frontier.row_frontier import RowFrontier
 from directrix.losses import Logistic
 
-if TYPE_CHECKING:
-    from directrix._typing import FloatArray
-    from directrix.fitting.training_rows import TrainingRows
-
-    #: Coefficients, intercept last, by ridge and fold that was left out.
-    Solved = dict[tuple[float, int | None], FloatArray]
+#: Coefficients, intercept last, by ridge and fold that was left out.
+Solved = dict[tuple[float, int | None], FloatArray]
 
 #: Directions of a column at least: a jump and a bend.
 _LEAST_RANK = 2

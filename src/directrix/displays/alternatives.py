@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from directrix._typing import FloatArray
 from directrix.displays import style
-
-if TYPE_CHECKING:
-    from directrix._typing import FloatArray
 
 #: Names of rates in the label of the axis.
 _NAMES = {"fpr": "false-positive rate", "alerts": "alerts", "recall": "recall"}

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
+from directrix._typing import AnyArray, FloatArray
 from directrix.displays import style
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
 
 #: Smallest p-value that is drawn.
 _LEAST = 1e-12

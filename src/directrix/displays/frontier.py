@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from directrix._typing import FloatArray
 from directrix.displays import style
 from directrix.displays.style import BinaryScores, before_last_step, last_step, metric_of
 from directrix.frontier import Frontier
-from directrix.metrics.base import Curve
+from directrix.metrics.base import Curve, Metric
+from directrix.metrics.limit import Boundary
 from directrix.metrics.table import resolve
 from directrix.moments import Moments
-
-if TYPE_CHECKING:
-    from directrix._typing import FloatArray
-    from directrix.metrics.base import Metric
-    from directrix.metrics.limit import Boundary
 
 #: Limits on the false-positive rate up to which the axis is logarithmic.
 _FAR_LEFT = 0.1

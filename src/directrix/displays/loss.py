@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from directrix._typing import FloatArray
 from directrix.displays import style
 from directrix.losses.base import Loss
-
-if TYPE_CHECKING:
-    from directrix._typing import FloatArray
 
 _SIDES = ("positive", "negative", "both")
 _REACH, _POINTS = 3.0, 401

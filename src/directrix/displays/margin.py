@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from directrix._typing import FloatArray
 from directrix.classifiers.evaluation import normality
 from directrix.displays import style
 from directrix.displays.style import BinaryScores
-
-if TYPE_CHECKING:
-    from directrix._typing import FloatArray
 
 _BINS = 40
 _GRID = 201

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from directrix._typing import FloatArray
 from directrix.classifiers.labels import positive_of
 from directrix.displays import style
 from directrix.models.risk_validation import NetBenefit, RiskCounts, net_benefit
-
-if TYPE_CHECKING:
-    from directrix._typing import FloatArray
 
 #: Depth of the frame below zero, and its height, relative to the greatest net benefit.
 _BELOW, _ABOVE = 0.25, 1.12

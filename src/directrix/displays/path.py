@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
@@ -11,20 +11,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from directrix.classifiers.smooth import start_of
+from directrix._typing import FloatArray
+from directrix.classifiers.smooth import CandidateRecord, start_of
 from directrix.displays import style
 from directrix.displays.style import BinaryScores, before_last_step, last_step
 from directrix.fitting.solvers import solver_for
 from directrix.fitting.training_rows import Standardization, weights_by_class
 from directrix.frontier.compare import round_scores
 from directrix.frontier.recipes import Recipe
-from directrix.metrics.base import Curve
+from directrix.metrics.base import Curve, Metric
 from directrix.metrics.table import resolve
-
-if TYPE_CHECKING:
-    from directrix._typing import FloatArray
-    from directrix.classifiers.smooth import CandidateRecord
-    from directrix.metrics.base import Metric
 
 #: Most tick labels that fit below an axis 600 dots wide.
 _TICKS = 7

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from directrix._typing import FloatArray
 from directrix.displays import style
-from directrix.models.card import card_document
-from directrix.models.card_printing import half_widths
+from directrix.models.card import Card, card_document
+from directrix.models.card_printing import CardRow, CrossTable, half_widths
 from directrix.tables import LevelBins, NumberBins
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from directrix._typing import FloatArray
-    from directrix.models.card import Card
-    from directrix.models.card_printing import CardRow, CrossTable
 
 # ── What is drawn of a scorecard: where the bins of a column are, their points and intervals ──────
 
@@ -182,8 +177,7 @@ class _Bend:
     def __call__(self, values: FloatArray) -> FloatArray:
         if self.linear:
             return values
-        bent: FloatArray = np.log(values) if self.logarithmic else np.arcsinh(values / self.unit)
-        return bent
+        return np.log(values) if self.logarithmic else np.arcsinh(values / self.unit)
 
     def ticks(self, low: float, high: float) -> FloatArray:
         """Return a few round numbers between two positions on the axis."""
@@ -198,8 +192,7 @@ class _Bend:
             # Labels of ticks that are nearer to each other would overlap.
             if not chosen or where[k] - where[chosen[-1]] > 0.28 * (high - low):
                 chosen.append(k)
-        found: FloatArray = values[chosen]
-        return found
+        return values[chosen]
 
 
 def _round_step(least: float) -> float:

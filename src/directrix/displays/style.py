@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from directrix._typing import AnyArray, FloatArray
 from directrix.classifiers.base import LinearClassifier
 from directrix.classifiers.labels import ending_with, positive_of
 from directrix.exceptions import MissingLibraryError
 from directrix.metrics.base import Metric, checked
 from directrix.metrics.table import resolve
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
 
 # ── Style of the displays; the only file that imports matplotlib ──────────────────────────────────
 
@@ -50,14 +48,8 @@ def pyplot(drawn: str = "displays") -> Any:
 def panels(ax: Any, shape: tuple[int, int], height: float, **how: Any) -> AnyArray:
     """Return the axes to draw into: the given ones, or those of a new figure.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        Rows and columns of axes.
-    height : float
-        Height of a new figure, in inches.
-    **how
-        Passed to ``matplotlib.pyplot.subplots``.
+    ``shape`` are the rows and columns of axes, ``height`` the height of a new figure in inches, and
+    ``how`` is passed to ``matplotlib.pyplot.subplots``.
     """
     plt = pyplot()
     if ax is None:
@@ -190,8 +182,7 @@ class BinaryScores(NamedTuple):
     @property
     def predicted(self) -> AnyArray:
         """Which rows are predicted positive."""
-        above: AnyArray = self.scores > self.cut
-        return above
+        return self.scores > self.cut
 
 
 def last_step(estimator: Any) -> Any:

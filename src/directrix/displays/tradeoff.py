@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
+from directrix._typing import AnyArray, FloatArray
 from directrix.displays import style
 from directrix.displays.style import BinaryScores, metric_of
-from directrix.metrics.base import Curve
+from directrix.metrics.base import Curve, Metric
 from directrix.metrics.table import resolve
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
-    from directrix.metrics.base import Metric
 
 _AGAINST = ("threshold", "cost", "quota")
 #: Cost ratios span this factor below and above the ratio that balances the classes.

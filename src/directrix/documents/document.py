@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -17,9 +17,7 @@ from directrix.documents.sections import CLINICAL, COMMITTEE, DocumentData, Give
 from directrix.documents.tripod import KEYS
 from directrix.exceptions.columns import suggest_names
 from directrix.metrics.table import resolve
-
-if TYPE_CHECKING:
-    from directrix.models.report import DirectionEffect
+from directrix.models.report import DirectionEffect
 
 #: What authors can say in both documents; the clinical one takes a text for any of its items too.
 _ABOUT = ("title", "purpose", "author", "period", "source", "owner", "limitations", "roles")

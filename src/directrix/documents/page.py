@@ -6,13 +6,11 @@ import base64
 from collections.abc import Sequence
 from html import escape
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from directrix._printing import html_table
 from directrix.models.report import sentence
-
-if TYPE_CHECKING:
-    from directrix.models.segment_rates import SegmentRates
+from directrix.models.segment_rates import SegmentRates
 
 _STYLE = """
 :root { color-scheme: light; }

@@ -5,34 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from directrix._typing import AnyArray
+from directrix.classifiers.evaluation import BinaryMeasures, ScoredRows
 from directrix.classifiers.labels import ending_with, positive_of
 from directrix.displays import NetBenefitDisplay, style
 from directrix.displays.net_benefit import probability_at_cutoff
+from directrix.documents.page import Page
 from directrix.documents.reliability import Reliability
 from directrix.documents.tripod import ITEMS
 from directrix.export import to_sql
+from directrix.models.card import Card
 from directrix.models.card_printing import points_text
 from directrix.models.reasons import bin_names, loss_table
-from directrix.models.report import UNKNOWN, Estimate
-from directrix.models.risk_validation import (
-    RiskCounts,
-    SampleSize,
-    calibration_line,
-    net_benefit,
-)
+from directrix.models.report import UNKNOWN, DirectionEffect, Estimate
+from directrix.models.risk_validation import RiskCounts, SampleSize, calibration_line, net_benefit
+from directrix.models.segment_rates import SegmentRates
 from directrix.tables import BinCounts
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray
-    from directrix.classifiers.evaluation import BinaryMeasures, ScoredRows
-    from directrix.documents.page import Page
-    from directrix.models.card import Card
-    from directrix.models.report import DirectionEffect
-    from directrix.models.segment_rates import SegmentRates
 
 #: Columns of a table before the rest is only counted.
 _LISTED = 30

@@ -5,10 +5,11 @@ Only the columns that are needed are read, and a stream is never held in memory 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from directrix.engines import memory
-from directrix.engines.column_roles import Partition
+from directrix.engines.column_roles import ColumnRoles, Partition
 from directrix.engines.readers import (
     Opened,
     are_paths,
@@ -20,11 +21,6 @@ from directrix.engines.readers import (
 )
 from directrix.engines.tables import is_arrow, vector_length
 from directrix.rows.rows import is_frame
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from directrix.engines.column_roles import ColumnRoles
 
 #: Number of values that are summarised at a time, and the least number of rows. Every summary
 #: determines its shift afresh, which costs as much as about ten thousand rows.

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from directrix.engines.column_roles import ColumnRoles, Grouped
 from directrix.engines.readers import explain_encoding
 from directrix.engines.tasks import Summaries
+from directrix.moments import Moments
 from directrix.rows.sums import TreeSum
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from directrix.moments import Moments
 
 #: Engines in the order in which they are asked to accept a source. Spark data frames can be read as
 #: Arrow streams too; memory accepts everything.

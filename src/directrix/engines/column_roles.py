@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
-from directrix.engines.tables import as_table
+from directrix._typing import AnyArray, FloatArray, IntArray
+from directrix.engines.tables import SourceTable, as_table
 from directrix.exceptions.columns import (
     USE_SCORECARD,
     ColumnKindError,
@@ -26,13 +28,6 @@ from directrix.rows.labels import as_labels, fold_numbers, numbered_names
 from directrix.rows.rows import Rows, as_rows
 from directrix.rows.sums import TreeSum, tree_sum
 from directrix.tables import BinCounts, Binner, Column, Table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.engines.tables import SourceTable
-    from directrix.moments import Moments
 
 # ── Partition and Block: rows as an engine reads them, and separated by the roles of columns ──────
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
-from directrix.engines.column_roles import Partition, group_counts
+from directrix.engines.column_roles import ColumnRoles, Partition, group_counts
 from directrix.engines.memory import IN_CHUNKS, chunk_table
 from directrix.engines.tables import as_table
 from directrix.rows.sums import tree_sum
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from directrix.engines.column_roles import ColumnRoles
 
 #: Results that a worker adds at a time. It holds all of them in memory, so they are fewer than on
 #: engines that add a stream.

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import numpy as np
 
 from directrix.engines.column_roles import ColumnRoles, Partition
 from directrix.engines.tables import SourceTable, as_table, is_table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _SHORTEST, _LONGEST = 2, 4  # entries of a chunk that is a tuple
 IN_CHUNKS = ("target", "weight", "fold")  # roles of the entries after the features

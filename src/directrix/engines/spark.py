@@ -5,12 +5,14 @@ The workers need this package; the engine installs nothing on them.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from directrix.engines.arrow import rebatched
 from directrix.engines.column_roles import (
     ENCODE,
+    ColumnRoles,
     Partition,
     group_counts,
     group_sums,
@@ -18,11 +20,6 @@ from directrix.engines.column_roles import (
     unpacked,
 )
 from directrix.exceptions.columns import NotNumericError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from directrix.engines.column_roles import ColumnRoles
 
 #: A result is sent in pieces, because batches of Arrow and messages have limited sizes.
 _PIECES = "number int, piece int, part binary"

@@ -6,12 +6,14 @@ Types are recognised by their methods, so that none of these libraries is import
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from directrix._typing import AnyArray
 from directrix.exceptions.columns import ColumnNotFoundError, NotNumericError
 from directrix.rows.rows import (
     ColumnRows,
@@ -22,11 +24,6 @@ from directrix.rows.rows import (
     canonical_csr,
     is_frame,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from directrix._typing import AnyArray
 
 # ── Conversion of Arrow columns to NumPy values, and of vector columns to rows ────────────────────
 

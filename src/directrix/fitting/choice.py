@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 from warnings import warn
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from directrix._typing import FloatArray, IntArray
 from directrix.exceptions import FewRowsWarning, find_stacklevel
+from directrix.fitting.training_rows import TrainingRows
 from directrix.frontier.choice_validation import (
     JudgedWithoutPart,
     PartCurves,
+    Rule,
     most_promising,
     optimism_of_ranking,
     optimism_of_rates,
 )
-from directrix.frontier.compare import LeastLoss, curve_maker
+from directrix.frontier.compare import Candidate, Comparison, LeastLoss, curve_maker
+from directrix.frontier.criterion import ExactMetric
 from directrix.metrics import AUC
-from directrix.metrics.base import Curve
+from directrix.metrics.base import Curve, Metric
+from directrix.metrics.budget import KeptBudget
+from directrix.metrics.limit import Limit
 from directrix.models.operating_point import (
     OF_LINES,
     ClaimVariance,
@@ -35,18 +42,6 @@ from directrix.models.operating_point import (
 )
 from directrix.models.report import Estimate
 from directrix.models.shares import effective_rows, on_logit_scale
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from directrix._typing import FloatArray, IntArray
-    from directrix.fitting.training_rows import TrainingRows
-    from directrix.frontier.choice_validation import Rule
-    from directrix.frontier.compare import Candidate, Comparison
-    from directrix.frontier.criterion import ExactMetric
-    from directrix.metrics.base import Metric
-    from directrix.metrics.budget import KeptBudget
-    from directrix.metrics.limit import Limit
 
 # ── Trials: models that were compared before the candidates, and the optimism of their choice ─────
 

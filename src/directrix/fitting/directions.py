@@ -5,24 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from warnings import warn
 
 import numpy as np
 
+from directrix._typing import FloatArray, IntArray
 from directrix.exceptions import FewRowsWarning, find_stacklevel
 from directrix.exceptions.columns import ColumnNotFoundError
-from directrix.frontier.compare import compare
+from directrix.frontier.compare import Curves, compare
+from directrix.metrics.base import Metric
 from directrix.models.gap import Gap
 from directrix.models.report import DirectionEffect
 from directrix.tables import LevelBins
+from directrix.tables.bins import Bins
 from directrix.tables.coding.card_coding import Direction
-
-if TYPE_CHECKING:
-    from directrix._typing import FloatArray, IntArray
-    from directrix.frontier.compare import Curves
-    from directrix.metrics.base import Metric
-    from directrix.tables.bins import Bins
 
 # ── Signs that users ask coefficients to keep ─────────────────────────────────────────────────────
 

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from warnings import catch_warnings, simplefilter, warn
 
 import numpy as np
 
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.exceptions import FewRowsWarning, OneClassPredictedWarning, find_stacklevel
-from directrix.fitting.choice import (
-    Assessment,
-    Choice,
-    RefitChange,
-    Selection,
-    prior_of,
-    sizes_of,
-)
-from directrix.fitting.training_rows import TrainingRows
+from directrix.fitting.choice import Assessment, Choice, RefitChange, Selection, prior_of, sizes_of
+from directrix.fitting.training_rows import Standardization, TrainingRows
 from directrix.frontier.compare import (
     FIRST_ROWS,
     FoldDesigns,
@@ -30,9 +25,12 @@ from directrix.frontier.compare import (
     round_scores,
     scores_of,
 )
+from directrix.metrics.base import Curve, Metric
+from directrix.metrics.budget import KeptBudget
 from directrix.models.money import BY_ROW, BY_THRESHOLD, Money
 from directrix.models.operating_point import (
     OF_LINES,
+    Calibration,
     ClaimVariance,
     OperatingPoint,
     Rates,
@@ -43,6 +41,7 @@ from directrix.models.operating_point import (
     rates_of,
 )
 from directrix.models.segment_rates import SegmentRates
+from directrix.moments import Moments
 from directrix.moments.projection import ScoreMoments, project
 from directrix.moments.score_histogram import (
     BINS,
@@ -52,18 +51,8 @@ from directrix.moments.score_histogram import (
     histogram_of_scores,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.fitting.training_rows import Standardization, TrainingRows
-    from directrix.metrics.base import Curve, Metric
-    from directrix.metrics.budget import KeptBudget
-    from directrix.models.operating_point import Calibration
-    from directrix.moments import Moments
-
-    #: From the probability at the threshold, where the metric fixes it, to the calibration.
-    Calibrate = Callable[[float | None], Calibration]
+#: From the probability at the threshold, where the metric fixes it, to the calibration.
+Calibrate = Callable[[float | None], Calibration]
 
 # ── HeldOut: the held-out scores of a fitted classifier, from which other thresholds are set ──────
 

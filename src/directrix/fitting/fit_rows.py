@@ -10,17 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import starmap
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy.special import ndtri
 
+from directrix._typing import FloatArray, IntArray
 from directrix.exceptions import OutOfReachError
-from directrix.fitting.choice import Choice, Selection
+from directrix.fitting.choice import Assessment, Choice, Selection, Trials
 from directrix.fitting.finalize import FittedLine, Lines, finalize, finalize_on_rows
 from directrix.fitting.guarantee import Guarantee, threshold_from_rows
-from directrix.fitting.parity import ParitySearch, contrasts_of, frontier
-from directrix.fitting.training_rows import KeyedRows, TrainingRows
+from directrix.fitting.parity import ParitySearch, PathSearch, Point, contrasts_of, frontier
+from directrix.fitting.progress import Clock
+from directrix.fitting.training_rows import KeyedRows, Standardization, TrainingRows
 from directrix.frontier.compare import (
     Candidate,
     Comparison,
@@ -30,25 +32,17 @@ from directrix.frontier.compare import (
     round_scores,
     scores_of,
 )
-from directrix.frontier.recipes import DEFAULT_SWEEP
+from directrix.frontier.recipes import DEFAULT_SWEEP, Sweep
+from directrix.frontier.row_frontier import RowFrontier
 from directrix.frontier.search import Search
+from directrix.metrics.base import Curve, Metric
+from directrix.metrics.segments import Parity
 from directrix.models.alternatives import Alternative, Alternatives, Carrier
+from directrix.models.card import Card
 from directrix.models.gap import Gap
 from directrix.models.report import DirectReport
+from directrix.models.segment_rates import SegmentGap
 from directrix.models.shares import LEVEL
-
-if TYPE_CHECKING:
-    from directrix._typing import FloatArray, IntArray
-    from directrix.fitting.choice import Assessment, Trials
-    from directrix.fitting.parity import PathSearch, Point
-    from directrix.fitting.progress import Clock
-    from directrix.fitting.training_rows import Standardization
-    from directrix.frontier.recipes import Sweep
-    from directrix.frontier.row_frontier import RowFrontier
-    from directrix.metrics.base import Curve, Metric
-    from directrix.metrics.segments import Parity
-    from directrix.models.card import Card
-    from directrix.models.segment_rates import SegmentGap
 
 #: How many standard errors of the paired difference a simpler candidate may be behind the best.
 STANDARD_ERRORS = 1.0
@@ -262,8 +256,7 @@ class Movable(NamedTuple):
 def furthest_apart(contrasts: FloatArray, names: Sequence[Any], gap: SegmentGap) -> FloatArray:
     """Return the difference of contrasts between the two segments that are furthest apart."""
     highest, lowest = (names.index(name) for name in (gap.highest, gap.lowest))
-    between: FloatArray = contrasts[:, highest] - contrasts[:, lowest]
-    return between
+    return contrasts[:, highest] - contrasts[:, lowest]
 
 
 def carried(

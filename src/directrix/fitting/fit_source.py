@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
+from directrix._typing import AnyArray, FloatArray
 from directrix.engines import HashFolds
 from directrix.engines.base import run
 from directrix.engines.column_roles import ColumnRoles, RawRows, TableRoles
@@ -30,36 +31,34 @@ from directrix.engines.tasks import (
     Surveyed,
     add_present,
 )
+from directrix.fitting.choice import Trials
 from directrix.fitting.finalize import FittedLine
 from directrix.fitting.fit_rows import Compared, gap_to_logistic
+from directrix.fitting.guarantee import Guarantee
 from directrix.fitting.histogram_choice import (
     HistogramChoice,
     compare_histograms,
     guaranteed_threshold,
     select_from_histograms,
 )
-from directrix.fitting.training_rows import TrainingRows, factors_of, require_all_folds
+from directrix.fitting.training_rows import (
+    Standardization,
+    TrainingRows,
+    factors_of,
+    require_all_folds,
+)
+from directrix.frontier.compare import Candidate
 from directrix.frontier.recipes import balance_factor
 from directrix.frontier.row_frontier import CorrectedCandidate, RowCandidate
+from directrix.losses.base import Loss
+from directrix.metrics.base import Metric
+from directrix.metrics.segments import Parity
 from directrix.models.report import DirectReport
-from directrix.moments.score_histogram import side_by_side
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from directrix._typing import AnyArray, FloatArray
-    from directrix.fitting.choice import Trials
-    from directrix.fitting.guarantee import Guarantee
-    from directrix.fitting.training_rows import Standardization
-    from directrix.frontier.compare import Candidate
-    from directrix.losses.base import Loss
-    from directrix.metrics.base import Metric
-    from directrix.metrics.segments import Parity
-    from directrix.moments import Moments
-    from directrix.moments.score_histogram import ScoreHistogram
-    from directrix.moments.segment_scores import SegmentCounts, SegmentScores
-    from directrix.moments.segment_sums import SegmentSums
-    from directrix.tables.coding.card_coding import CardCoding
+from directrix.moments import Moments
+from directrix.moments.score_histogram import ScoreHistogram, side_by_side
+from directrix.moments.segment_scores import SegmentCounts, SegmentScores
+from directrix.moments.segment_sums import SegmentSums
+from directrix.tables.coding.card_coding import CardCoding
 
 # ── SourcePasses: passes over rows that live elsewhere, which must find the same rows ─────────────
 

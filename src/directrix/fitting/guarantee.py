@@ -12,33 +12,27 @@ wrong (Bonferroni).
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import binom
 
+from directrix._typing import AnyArray, FloatArray
 from directrix.exceptions import OutOfReachError
 from directrix.fitting.choice import Assessment, sizes_of
+from directrix.fitting.training_rows import TrainingRows
 from directrix.frontier.compare import curve_maker
-from directrix.metrics.base import Curve
+from directrix.metrics.base import Curve, Metric
 from directrix.metrics.budget import Budget
 from directrix.metrics.limit import Limit
-from directrix.metrics.segments import InEverySegment
+from directrix.metrics.segments import InEverySegment, Segments
 from directrix.models.operating_point import intervals_of, rates_of
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from directrix._typing import AnyArray, FloatArray
-    from directrix.fitting.training_rows import TrainingRows
-    from directrix.metrics.base import Metric
-    from directrix.metrics.segments import Segments
-
-if TYPE_CHECKING:
-    #: What a classifier takes as ``limits=``.
-    Limits = Mapping[str, float] | Budget | InEverySegment
+#: What a classifier takes as ``limits=``.
+Limits = Mapping[str, float] | Budget | InEverySegment
 
 #: Rates that may be limited, by the names that users give them, and whether from above.
 RATES = {"fpr": ("fpr", True), "alerts": ("alerts", True)}

@@ -7,8 +7,9 @@ line whose only feature is the score.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from warnings import warn
 
 import numpy as np
@@ -18,6 +19,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_method_params
 
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.exceptions import MissingScoresError, ReversedScoresWarning, find_stacklevel
 from directrix.fitting.choice import Selection, sizes_of
 from directrix.fitting.finalize import (
@@ -29,8 +31,9 @@ from directrix.fitting.finalize import (
     finalize_on_rows,
 )
 from directrix.fitting.fit_rows import THRESHOLD_SHARE, Fitted
-from directrix.fitting.guarantee import threshold_from_rows
+from directrix.fitting.guarantee import Guarantee, threshold_from_rows
 from directrix.fitting.training_rows import (
+    TrainingRows,
     checked_groups,
     class_folds,
     group_folds,
@@ -39,25 +42,11 @@ from directrix.fitting.training_rows import (
 from directrix.frontier.compare import LeastLoss, curve_maker, round_scores
 from directrix.frontier.criterion import ExactMetric
 from directrix.metrics import AUC
-from directrix.models.operating_point import OF_GIVEN_SCORES
+from directrix.metrics.base import Metric
+from directrix.models.operating_point import OF_GIVEN_SCORES, ClaimVariance
 from directrix.models.report import UNKNOWN, CandidateResult, DirectReport
-from directrix.rows.keys import (
-    copy_keys,
-    copy_numbers,
-    hash_with_label,
-    position_keys,
-    row_hash,
-)
+from directrix.rows.keys import copy_keys, copy_numbers, hash_with_label, position_keys, row_hash
 from directrix.rows.rows import as_rows
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.fitting.guarantee import Guarantee
-    from directrix.fitting.training_rows import TrainingRows
-    from directrix.metrics.base import Metric
-    from directrix.models.operating_point import ClaimVariance
 
 # ── The scale of scores: probabilities become log-odds, and the unit is their spread ──────────────
 

@@ -2,41 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from directrix.fitting.choice import Assessment, Choice
+from directrix._typing import FloatArray
+from directrix.fitting.choice import Assessment, Choice, SelectionRule, Trials
 from directrix.fitting.finalize import FittedLine, HeldOut, fitted_line
 from directrix.fitting.guarantee import Guarantee, assess_guaranteed
 from directrix.frontier.choice_validation import PartCurves
-from directrix.frontier.compare import LeastLoss, OneStandardError, best_values, compare_values
+from directrix.frontier.compare import (
+    Comparison,
+    LeastLoss,
+    OneStandardError,
+    best_values,
+    compare_values,
+)
 from directrix.frontier.criterion import Criterion, ExactMetric
-from directrix.metrics.base import Curve
+from directrix.metrics.base import Curve, Metric
 from directrix.models.operating_point import (
     OF_LINES,
     Calibration,
     ClaimVariance,
     EffectiveCounts,
+    OperatingPoint,
     calibration_from_scores,
 )
 from directrix.models.segment_rates import SegmentRates
 from directrix.moments import Moments
 from directrix.moments.projection import ScoreMoments, project
 from directrix.moments.score_histogram import ScoreHistogram, centres, edges
+from directrix.moments.segment_scores import SegmentCounts
 from directrix.rows.sums import tree_sum
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from directrix._typing import FloatArray
-    from directrix.fitting.choice import SelectionRule, Trials
-    from directrix.frontier.compare import Comparison
-    from directrix.metrics.base import Metric
-    from directrix.models.operating_point import OperatingPoint
-    from directrix.moments.segment_scores import SegmentCounts
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,10 @@ from functools import cache, wraps
 from math import inf
 from threading import Lock, local
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import scipy.linalg  # noqa: F401 - loads the BLAS of SciPy, often another one than NumPy's
 from threadpoolctl import ThreadpoolController
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 # ── One BLAS thread while a fit runs: its many small products cost more with several threads ──────
 

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 from warnings import warn
 
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
+from directrix._typing import FloatArray, IntArray
 from directrix.exceptions import find_stacklevel
-from directrix.solve import Solution
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from directrix._typing import FloatArray, IntArray
-    from directrix.losses.base import Loss
-    from directrix.objectives import DataObjective
-    from directrix.solve import Callback
+from directrix.losses.base import Loss
+from directrix.objectives import DataObjective
+from directrix.solve import Callback, Solution
 
 _PASSES = 50
 # Scores on which the steepness of a loss is measured, and the steepness of the logistic loss.

@@ -6,19 +6,24 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
+from directrix._typing import FloatArray
 from directrix.fitting.sgd import kernel_sgd, linear_sgd
 from directrix.losses import ZeroOne
 from directrix.losses.base import Loss
+from directrix.metrics.base import Metric
 from directrix.metrics.table import metric_for, resolve_loss
 from directrix.objectives import DataObjective
 from directrix.rows.keys import copy_keys, copy_numbers, hash_with_label, row_hash, stratified_folds
 from directrix.rows.rows import as_rows
 from directrix.solve import (
+    Callback,
+    Solution,
+    Tuned,
     bundle,
     cccp,
     descent,
@@ -31,12 +36,7 @@ from directrix.solve import (
     vertex_search,
 )
 
-if TYPE_CHECKING:
-    from directrix._typing import FloatArray
-    from directrix.metrics.base import Metric
-    from directrix.solve import Callback, Solution, Tuned
-
-    Run = Callable[[DataObjective, FloatArray, np.random.Generator, Callback | None], Solution]
+Run = Callable[[DataObjective, FloatArray, np.random.Generator, Callback | None], Solution]
 
 _RIDGES = (0.0, 1e-4, 1e-3, 1e-2, 1e-1)
 _HELD_OUT = 5
@@ -251,8 +251,7 @@ def probe_values(
     squares = coef[:-1] @ coef[:-1] + np.zeros_like(offsets)
     if coordinate < d:
         squares += (coef[coordinate] + offsets) ** 2 - coef[coordinate] ** 2
-    total: FloatArray = values + 0.5 * objective.ridge * squares
-    return total
+    return values + 0.5 * objective.ridge * squares
 
 
 def _sparse_probe(

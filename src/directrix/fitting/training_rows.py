@@ -8,15 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import _check_sample_weight
 
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.frontier.compare import first_rows_per_class, rescaled_weights
-from directrix.models.money import CostOfRows
+from directrix.metrics.at_threshold import Cost
+from directrix.metrics.budget import Periods
+from directrix.metrics.segments import Segments
+from directrix.models.money import CostOfRows, RowCosts
+from directrix.moments import Moments
 from directrix.rows.keys import (
     copy_keys,
     copy_numbers,
@@ -28,16 +33,6 @@ from directrix.rows.keys import (
 )
 from directrix.rows.labels import require_moderate_weight
 from directrix.rows.rows import as_rows
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.metrics.at_threshold import Cost
-    from directrix.metrics.budget import Periods
-    from directrix.metrics.segments import Segments
-    from directrix.models.money import RowCosts
-    from directrix.moments import Moments
 
 # ── Sample weights and class weights ──────────────────────────────────────────────────────────────
 

@@ -11,28 +11,25 @@ tolerance of the solver, and the final fit does not take part in it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack, toeplitz
 from sklearn.utils.parallel import Parallel, delayed
 
+from directrix._typing import AnyArray, FloatArray, IntArray
+from directrix.frontier.recipes import Key, Recipe
+from directrix.losses.base import Loss
 from directrix.solve import batched_lbfgs
 from directrix.tables.coding.coded_rows import CodedRows
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-
-    from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.frontier.recipes import Key, Recipe
-    from directrix.losses.base import Loss
-
-    #: A recipe, and the fold that it leaves out.
-    Problem = tuple[Recipe, int | None]
-    Solutions = Mapping[tuple[Key, int | None], FloatArray]
+#: A recipe, and the fold that it leaves out.
+Problem = tuple[Recipe, int | None]
+Solutions = Mapping[tuple[Key, int | None], FloatArray]
 
 # ── Rows for many problems: sorted by class and fold, times the sign of their class ───────────────
 
@@ -428,8 +425,7 @@ def _on_grid(node: AnyArray, position: AnyArray, weight: AnyArray, k: int) -> Fl
     flat = node.ravel()
     on_grid: FloatArray = np.bincount(flat, weight.ravel() - right, k * _NODES).astype(np.float64)
     on_grid[1:] += np.bincount(flat, right, k * _NODES)[:-1]
-    grid: FloatArray = on_grid.reshape(k, _NODES)
-    return grid
+    return on_grid.reshape(k, _NODES)
 
 
 # ── Problems of the logistic loss and of the robust loss, many at a time ──────────────────────────
@@ -462,8 +458,7 @@ class SigmoidProblems(BatchProblems):
             if recipe.ratio is not None:
                 sums = [float(kept[number, side] @ total[side]) for side in (positive, ~positive)]
                 kept[number, ~positive] *= recipe.ratio * sums[0] / sums[1]
-        shares: FloatArray = kept / (kept @ total)[:, None]
-        return shares
+        return kept / (kept @ total)[:, None]
 
     def _loss(self, lines: FloatArray, problems: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return the losses of some problems, and their gradients by lines."""

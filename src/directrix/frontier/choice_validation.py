@@ -15,20 +15,15 @@ anew, whatever the folds of the fit; only where rows are known by fold are the f
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from directrix.metrics.base import Curve, CurveStack
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.frontier.criterion import ExactMetric
-    from directrix.metrics.base import Metric
-
+from directrix._typing import AnyArray, FloatArray, IntArray
+from directrix.frontier.criterion import ExactMetric
+from directrix.metrics.base import Curve, CurveStack, Metric
 
 _PARTS, _SPLITS = 10, 4
 #: Thresholds of each candidate to choose among; with fewer rows, every score is one.

@@ -5,21 +5,17 @@ Every classifier brings the scores of its candidates here.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.frontier.criterion import Criterion, ExactMetric, with_folds
 from directrix.frontier.pencil import LineScores
-from directrix.metrics.base import Curve
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.metrics.base import Metric
+from directrix.metrics.base import Curve, Metric
 
 # ── What a candidate is: one linear model to choose among, whatever it is made from ───────────────
 
@@ -341,8 +337,7 @@ def round_scores(scores: FloatArray) -> FloatArray:
 
     A matrix product may differ in the last digit between equal rows at different positions.
     """
-    rounded: FloatArray = np.rint(scores * _GRID) / _GRID
-    return rounded
+    return np.rint(scores * _GRID) / _GRID
 
 
 @dataclass(frozen=True)

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.metrics import AUC
-from directrix.metrics.base import Curve, CurveStack
+from directrix.metrics.base import Curve, CurveStack, Metric
 from directrix.metrics.jitter import jittered
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.metrics.base import Metric
 
 #: Standard errors of a threshold's place among the rows, over which a metric is averaged.
 _JITTER = 2.0

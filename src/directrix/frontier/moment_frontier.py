@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from warnings import warn
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.exceptions import OneClassPredictedWarning, find_stacklevel
 from directrix.frontier.compare import (
     Curves,
@@ -28,19 +30,11 @@ from directrix.frontier.pencil import (
     angle_at,
     require_rows_of_both,
 )
+from directrix.metrics.base import Metric
 from directrix.metrics.table import resolve
 from directrix.moments import Moments
 from directrix.moments.projection import ScoreMoments, project
-from directrix.risks.base import vertex
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.metrics.base import Metric
-    from directrix.moments import Moments
-    from directrix.risks.base import Risk
-
+from directrix.risks.base import Risk, vertex
 
 # ── Search for the angle of the family of lines at which a risk is least ──────────────────────────
 

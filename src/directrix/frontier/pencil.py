@@ -20,26 +20,22 @@ of the features.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, qr
 
-from directrix.moments import RowScatter
+from directrix._typing import AnyArray, FloatArray, IntArray
+from directrix.moments import ClassMoments, Moments, RowScatter, Standardized
 from directrix.moments.class_moments import oas, shrunk
 from directrix.rows import labels
 from directrix.solve import signed_quadratic
 from directrix.tables.coding.coded_rows import CodedRows
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.moments import ClassMoments, Moments, Standardized
 
 #: Denominator at a pole.
 _POLE = 1e-30
@@ -227,8 +223,7 @@ class ProjectedPencil(EigenPencil):
 
     def directions(self, angles: FloatArray) -> FloatArray:
         """Return the coefficients of the line at each angle, of shape (k, d)."""
-        directions: FloatArray = super().directions(angles) @ self.basis.T
-        return directions
+        return super().directions(angles) @ self.basis.T
 
     def arcs(self) -> list[tuple[float, float]]:
         """Return the quadrant, where the error of the subspace is bounded."""
@@ -599,8 +594,7 @@ class StandardSpace:
     def delta(self) -> FloatArray:
         """Difference of the class means of the standardised features."""
         moments = self.standardized.moments
-        delta: FloatArray = moments.positive.mean - moments.negative.mean
-        return delta
+        return moments.positive.mean - moments.negative.mean
 
     def pencil(self, shrinkage: str | float) -> Pencil:
         """Return the family of lines of covariances with this shrinkage."""

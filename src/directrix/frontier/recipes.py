@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from directrix._typing import AnyArray, FloatArray
 from directrix.losses import BetaBernoulli, Logistic, PairwiseHinge, Ramp
+from directrix.losses.base import Loss
 from directrix.objectives import DataObjective
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from directrix._typing import AnyArray, FloatArray
-    from directrix.losses.base import Loss
-
-    #: What makes recipes the same: loss, ridge and cost ratio.
-    Key = tuple[Loss, float, float | None]
+#: What makes recipes the same: loss, ridge and cost ratio.
+Key = tuple[Loss, float, float | None]
 
 #: Ridges of the mean loss of standardised features, strongest first: it wins a tie.
 RIDGES = (1e-1, 1e-2, 1e-3, 1e-5)

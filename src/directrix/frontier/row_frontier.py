@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.frontier.batch_solver import BatchSolver
 from directrix.frontier.compare import (
     Curves,
@@ -20,18 +21,12 @@ from directrix.frontier.compare import (
     scaled_lines,
     scores_of,
 )
-from directrix.solve import lbfgs, stop_after
+from directrix.frontier.recipes import Key, Recipe
+from directrix.objectives import DataObjective
+from directrix.solve import Callback, Solution, lbfgs, stop_after
 from directrix.tables.coding.coded_rows import CodedRows
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.frontier.recipes import Key, Recipe
-    from directrix.objectives import DataObjective
-    from directrix.solve import Callback, Solution
-
-    Solver = Callable[[DataObjective, FloatArray, Callback | None], Solution]
+Solver = Callable[[DataObjective, FloatArray, Callback | None], Solution]
 
 # ── Candidates of the row frontier: the line of one recipe, fitted and compared on demand ─────────
 

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from directrix.frontier.compare import best_values, compare, compare_values
+from directrix._typing import FloatArray
+from directrix.frontier.compare import Candidate, Comparison, best_values, compare, compare_values
 from directrix.frontier.criterion import Criterion
 from directrix.frontier.recipes import (
     DEFAULT_SWEEP,
+    Key,
+    Recipe,
     Sweep,
     coarse_sweep,
     logistic_path,
     ranking_continuation,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from directrix._typing import FloatArray
-    from directrix.frontier.compare import Candidate, Comparison
-    from directrix.frontier.recipes import Key, Recipe
-    from directrix.frontier.row_frontier import RowCandidate, RowFrontier
-    from directrix.metrics.base import Metric
+from directrix.frontier.row_frontier import RowCandidate, RowFrontier
+from directrix.metrics.base import Metric
 
 #: With more features, moment frontiers for each shrinkage and fold cost more than the rows'.
 MOST_FEATURES = 300

@@ -38,8 +38,7 @@ _FOLDS = 5
 
 
 def _lines(value: Any) -> int | str:
-    lines: int | str = value if isinstance(value, str) else TypeConverters.toInt(value)
-    return lines
+    return value if isinstance(value, str) else TypeConverters.toInt(value)
 
 
 class _TrainingSetters:

@@ -53,8 +53,7 @@ _FILE = "model_file"  # entry of a saved card: the bytes of the model file, in b
 
 
 def _shrinkage(value: Any) -> str | float:
-    share: str | float = value if isinstance(value, str) else TypeConverters.toFloat(value)
-    return share
+    return value if isinstance(value, str) else TypeConverters.toFloat(value)
 
 
 def param(name: str, doc: str, converter: Any = TypeConverters.toString) -> Any:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isinf
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import expit
 
+from directrix._typing import AnyArray, FloatArray
 from directrix.losses.base import Loss, require_above_zero
 from directrix.losses.margin import ZeroOne
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
 
 
 class Partials(NamedTuple):
@@ -151,8 +149,7 @@ class BetaBernoulli(Loss):
     def _log(self, chance: FloatArray, margin: FloatArray) -> FloatArray:
         """Return the log-likelihood, by its tail where no plateau keeps it finite."""
         if self.mixing * min(self.prior_mean, 1.0 - self.prior_mean) > _LEAST:
-            kept: FloatArray = np.log(chance)
-            return kept
+            return np.log(chance)
         tail = np.minimum(self.gamma * margin, 0.0) + np.log1p(-self.mixing)
         return np.where(chance > _LEAST, np.log(chance), tail)
 

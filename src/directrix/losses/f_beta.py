@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy.optimize import isotonic_regression
 
+from directrix._typing import AnyArray, FloatArray
 from directrix.losses.base import Loss, require_above_zero, require_both, require_width
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from directrix._typing import AnyArray, FloatArray
 
 _MOST_STEPS = 200
 _LEAST = 1e-300

@@ -5,15 +5,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from math import isinf
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import expit
 
+from directrix._typing import AnyArray, FloatArray
 from directrix.losses.base import Loss, require_above_zero, require_width
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
 
 _STEEPEST = 500.0  # exponent from which the exponential loss goes on along its tangent
 

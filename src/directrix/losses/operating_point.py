@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil, isinf
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import expit
 
+from directrix._typing import AnyArray, FloatArray
 from directrix.losses.base import Loss, require_above_zero, require_both, require_width
 from directrix.losses.margin import rounded_corner
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
 
 # ── Soft choice of the largest values up to a quota of weight: a projection without a sort ────────
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy import fft
 
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.losses.base import Loss, require_above_zero, require_both, require_width
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray, IntArray
 
 # ── Sums over all pairs of a positive and a negative, in the time of sorting both classes ─────────
 
@@ -173,8 +171,7 @@ class PairwiseSquaredHinge(_Pairwise):
 
     def pair_kernel(self, difference: FloatArray) -> FloatArray:
         """Return the squared hinge of the difference of two scores."""
-        kernel: FloatArray = np.maximum(self.margin - difference, 0.0) ** 2
-        return kernel
+        return np.maximum(self.margin - difference, 0.0) ** 2
 
     @property
     def worst(self) -> float:
@@ -218,8 +215,7 @@ class PairwiseSquare(_Pairwise):
 
     def pair_kernel(self, difference: FloatArray) -> FloatArray:
         """Return the square of what the difference of two scores lacks to the margin."""
-        kernel: FloatArray = (self.margin - difference) ** 2
-        return kernel
+        return (self.margin - difference) ** 2
 
     @property
     def worst(self) -> float:
@@ -386,8 +382,7 @@ class PairwiseHinge(Loss):
         if self.kappa == 0:
             return short
         inside = np.minimum(short, self.kappa)
-        kernel: FloatArray = inside * (short - inside / 2.0) / self.kappa
-        return kernel
+        return inside * (short - inside / 2.0) / self.kappa
 
     def sharpen(self, level: float) -> PairwiseHinge:
         """Return the loss with a narrower corner."""

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
+from directrix._typing import AnyArray, FloatArray
 from directrix.losses.base import Loss, require_both, require_width
 from directrix.losses.operating_point import soft_top
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
 
 
 class _Top(Loss):

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from math import isinf
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+from directrix._typing import AnyArray, FloatArray
 from directrix.losses.base import Loss, require_above_zero
 from directrix.losses.margin import Hinge
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
 
 
 @dataclass(frozen=True)

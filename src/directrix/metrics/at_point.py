@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.metrics.base import (
     BestThreshold,
     Curve,
@@ -18,10 +19,7 @@ from directrix.metrics.base import (
 )
 from directrix.metrics.limit import Limit, percent
 from directrix.risks import AlarmAtRecall, ImprecisionAtRecall, MissAtFPR, MissAtPrecision
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.risks.base import Risk
+from directrix.risks.base import Risk
 
 _SLACK = 1e-12  # sums of weights are rounded; a limit is not broken by that
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from directrix._typing import AnyArray, FloatArray
 from directrix.metrics.base import BestThreshold, Curve, Metric, precision_of, require_share
 from directrix.metrics.limit import percent
 from directrix.risks import ImprecisionAtQuota, MissAtQuota
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
-    from directrix.risks.base import Risk
+from directrix.risks.base import Risk
 
 
 class QuotaMetric(Metric):

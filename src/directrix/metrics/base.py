@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.metrics import make_scorer
 
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.metrics.limit import Limit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.moments import ScoreHistogram
-    from directrix.risks.base import Risk
+from directrix.moments import ScoreHistogram
+from directrix.risks.base import Risk
 
 # ── Curve: counts above every threshold, from one sort of the scores ──────────────────────────────
 

@@ -19,17 +19,13 @@ the ranks: :math:`\sum_i (t_i - t_{i-1}) (1 - G(f_i))`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtr
 
-from directrix.metrics.base import CurveStack
-
-if TYPE_CHECKING:
-    from directrix._typing import FloatArray, IntArray
-    from directrix.metrics.base import Curve, Metric
-
+from directrix._typing import FloatArray, IntArray
+from directrix.metrics.base import Curve, CurveStack, Metric
 
 #: Difference that counts as rounding, in units of the metric.
 _ROUNDING = 1e-9
@@ -38,35 +34,26 @@ _ROUNDING = 1e-9
 def jittered(metric: Metric, curve: Curve, n_pos: Any, n_neg: Any) -> Any:
     """Return a metric of rates averaged over its threshold's own uncertainty.
 
-    A ranking is the average of its thresholds already, and stays as it is.
-
-    Parameters
-    ----------
-    metric : Metric
-    curve : Curve or CurveStack
-        With the curves of a stack come arrays of values.
-    n_pos, n_neg : float
-        Effective rows of each class, which know the threshold.
+    A ranking is the average of its thresholds already, and stays as it is. ``n_pos`` and ``n_neg``
+    are effective rows of each class, which know the threshold; the curves of a stack have arrays of
+    values.
     """
     if not metric.uses_threshold:
         if isinstance(curve, CurveStack):
             return metric.best_values(curve)
         return metric.best_value(curve)
     values = np.asarray(metric.at_rates(curve.tpr, curve.fpr, curve.prior))
-    mean = (_chances_of(metric, curve, values, n_pos, n_neg) * values).sum(axis=-1)
+    mean = (threshold_chances(metric, curve, values, n_pos, n_neg) * values).sum(axis=-1)
     return mean if mean.ndim else float(mean)
 
 
-def threshold_chances(metric: Metric, curve: Curve, n_pos: Any, n_neg: Any) -> FloatArray:
-    """Return how likely each threshold of a curve is to be the one that a drawn limit chooses."""
-    values = np.asarray(metric.at_rates(curve.tpr, curve.fpr, curve.prior))
-    return _chances_of(metric, curve, values, n_pos, n_neg)
-
-
-def _chances_of(
+def threshold_chances(
     metric: Metric, curve: Curve, values: FloatArray, n_pos: Any, n_neg: Any
 ) -> FloatArray:
-    """Return `threshold_chances` for values of the metric that are known."""
+    """Return how likely each threshold of a curve is to be the one that a drawn limit chooses.
+
+    ``values`` are those of the metric at the thresholds.
+    """
     limit, tpr, fpr, prior = metric.limit, curve.tpr, curve.fpr, curve.prior
     if limit is not None and limit.rate == "fpr":  # the last threshold that keeps the limit
         return _chances(fpr[..., 1:], limit.value, n_neg)
@@ -91,8 +78,7 @@ def _chances(bounds: FloatArray, center: Any, n_rows: Any) -> FloatArray:
     distance = np.arcsin(np.sqrt(bounds)) - np.arcsin(np.sqrt(center))
     below = ndtr(2.0 * np.sqrt(n_rows) * distance)
     ends = np.zeros((*below.shape[:-1], 1))
-    chances: FloatArray = np.diff(np.concatenate([ends, below, ends + 1.0], axis=-1), axis=-1)
-    return chances
+    return np.diff(np.concatenate([ends, below, ends + 1.0], axis=-1), axis=-1)
 
 
 def _first_best(metric: Metric, values: FloatArray) -> IntArray:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from directrix._typing import FloatArray
+from directrix._typing import FloatArray
 
 _STEPS = 200
 _RATE_NAMES = {"fpr": "FPR", "tpr": "recall", "precision": "precision"}

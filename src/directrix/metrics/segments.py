@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.rows.labels import numbered_names, pooled_names
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -161,5 +159,4 @@ def level_shares(sizes: IntArray, total: int) -> IntArray:
     below = np.searchsorted(order, levels, side="right")
     sums = np.concatenate([[0], np.cumsum(order)])[below] + levels * (len(order) - below)
     level = int(levels[np.searchsorted(sums, total, side="right") - 1])
-    taken: IntArray = np.minimum(halves, level)
-    return taken
+    return np.minimum(halves, level)

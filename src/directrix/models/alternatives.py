@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from directrix._printing import html_table, text_table
-
-if TYPE_CHECKING:
-    from directrix.metrics.base import Metric
-    from directrix.metrics.segments import Parity
-    from directrix.models.gap import Gap
-    from directrix.models.segment_rates import SegmentGap, SegmentRates
+from directrix.metrics.base import Metric
+from directrix.metrics.segments import Parity
+from directrix.models.gap import Gap
+from directrix.models.segment_rates import SegmentGap, SegmentRates
 
 _SHOWN_CARRIERS = 5
 

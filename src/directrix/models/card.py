@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from directrix._typing import FloatArray, IntArray
 from directrix.exceptions import NoHeldOutPointsError
 from directrix.models.card_printing import (
     DECIMALS,
@@ -31,17 +32,13 @@ from directrix.models.card_printing import (
     printed_points,
     row_texts,
 )
+from directrix.models.risk_bands import HeldOutPoints, RiskBands
 from directrix.models.typed_card import typed_bins
-from directrix.tables import Stability, stability
+from directrix.tables import BinCounts, Stability, stability
+from directrix.tables.bins import Bins
+from directrix.tables.coding.card_coding import CardCoding
+from directrix.tables.coding.prior import CellKinds
 from directrix.tables.counts.stability import LATER, compare_cells
-
-if TYPE_CHECKING:
-    from directrix._typing import FloatArray, IntArray
-    from directrix.models.risk_bands import HeldOutPoints, RiskBands
-    from directrix.tables import BinCounts
-    from directrix.tables.bins import Bins
-    from directrix.tables.coding.card_coding import CardCoding
-    from directrix.tables.coding.prior import CellKinds
 
 # ── Scales of points: what a point of a card is worth ─────────────────────────────────────────────
 
@@ -138,8 +135,7 @@ class Cross:
 
     def scores(self, cells: IntArray) -> FloatArray:
         """Return the points of rows, from their cells in all columns."""
-        points: FloatArray = self.points[self._index(cells)]
-        return points
+        return self.points[self._index(cells)]
 
     def weights(self, cells: IntArray, weight: FloatArray) -> FloatArray:
         """Return the weight of rows in every combination, from their cells in all columns."""
@@ -624,8 +620,7 @@ def card_stability(
 
 
 def _shares(counts: Any) -> FloatArray:
-    shares: FloatArray = np.asarray(counts, dtype=np.float64) / float(counts.sum())
-    return shares
+    return np.asarray(counts, dtype=np.float64) / float(counts.sum())
 
 
 def _cross_shifts(card: Card, period: str, base: BinCounts, later: BinCounts) -> list[ColumnShift]:

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from directrix._printing import html_table, printable, text_table, wrapped
+from directrix._typing import FloatArray, IntArray
 from directrix.tables import LevelBins
-from directrix.tables.bins import SEPARATOR
+from directrix.tables.bins import SEPARATOR, Bins
+from directrix.tables.coding.prior import CellKinds
 from directrix.tables.counts.bin_counts import weights_of_evidence
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from directrix._typing import FloatArray, IntArray
-    from directrix.tables.bins import Bins
-    from directrix.tables.coding.prior import CellKinds
 
 # ── What several cells of a column have in common, as text ────────────────────────────────────────
 

@@ -9,19 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from directrix._printing import text_table
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.exceptions import CostColumnError
 from directrix.metrics.at_threshold import Cost
+from directrix.metrics.base import Metric
 from directrix.models.report import Estimate
 from directrix.rows.rows import feature_names_of
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.metrics.base import Metric
 
 # ── RowCosts: the cost of a false positive and of a miss, row by row ──────────────────────────────
 
@@ -43,13 +41,6 @@ class RowCosts(NamedTuple):
         """Return the costs of rows; columns are given by name, or columns of the table.
 
         Raises CostColumnError if a column is in neither.
-
-        Parameters
-        ----------
-        cost : Cost
-        n_rows : int
-        given : mapping of str to array of shape (n,)
-        X : table, optional
         """
         sides = []
         for value in (cost.fp, cost.fn):
@@ -72,12 +63,7 @@ class RowCosts(NamedTuple):
 
         .. math:: p\, c_{fn} - (1 - p)\, c_{fp}
 
-        It pays to flag a row where this is above zero.
-
-        Parameters
-        ----------
-        probability : array of shape (n,)
-            Calibrated probability that the row is positive.
+        with calibrated probabilities p: it pays to flag a row where this is above zero.
         """
         return probability * self.fn - (1.0 - probability) * self.fp
 
@@ -123,14 +109,8 @@ def training_weights(costs: FloatArray, weight: FloatArray) -> tuple[FloatArray,
     """Return the factor of each row's weight in training, of mean one, and the mean cost.
 
     The share of the weight that is decided wrongly, times the mean cost, is the mean cost of the
-    decisions: exactly, as long as no cost is next to nothing.
-
-    Parameters
-    ----------
-    costs : array of shape (n,)
-        Of the own error of each row.
-    weight : array of shape (n,)
-        Sample weights.
+    decisions: exactly, as long as no cost is next to nothing. ``costs`` are those of the own error
+    of each row.
     """
     mean = float(weight @ costs) / float(weight.sum())
     if not mean > 0:
@@ -217,11 +197,6 @@ def long_tailed_interval(values: FloatArray, level: float = _LEVEL) -> tuple[flo
     all others as they are. The mean minus that of the distribution drawn from, in units of its
     standard error, has the quantiles of the interval (bootstrap-t), on the side of the tail if they
     are further out than those of the plain bootstrap-t.
-
-    Parameters
-    ----------
-    values : array of shape (n,)
-    level : float
     """
     n, mean = len(values), float(np.mean(values))
     error = float(np.std(values)) / np.sqrt(max(n - 1, 1))
@@ -399,22 +374,10 @@ class Money:
     ) -> Money:
         """Count what decisions cost on labelled rows.
 
-        Parameters
-        ----------
-        costs : RowCosts
-        positive : array of bool
-        weight : array of shape (n,)
-            Sample weights.
-        decisions : mapping of str to array of bool
-            By name, which rows are flagged.
-        rows : str
-            Name of the rows.
-        group : array of int, optional
-            Rows of one group are dependent: intervals take their sum as one.
-        optimism : mapping of str to float, optional
-            How much less decisions cost on these rows than they will on new ones.
-        spread : float
-            Variance of the means about what new rows show, relative to that of as many rows.
+        ``decisions`` say by name which rows are flagged, and ``rows`` is what the rows are called.
+        Rows of one ``group`` are dependent: intervals take their sum as one. ``optimism`` is how
+        much less decisions cost on these rows than they will on new ones, and ``spread`` the
+        variance of the means about what new rows show, relative to that of as many rows.
         """
         of_none, of_all = (
             costs.of_decisions(positive, np.full(len(positive), flag)) for flag in (False, True)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from html import escape
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
@@ -13,19 +14,14 @@ from scipy.special import expit, log_expit, logit
 
 from directrix._normal import cdf, z_value
 from directrix._printing import html_table, text_table
+from directrix._typing import AnyArray, FloatArray
 from directrix.metrics import AUC, FromRates
-from directrix.metrics.base import precision_of
+from directrix.metrics.base import Curve, Metric, precision_of
+from directrix.metrics.budget import KeptBudget
+from directrix.models.money import Money
+from directrix.models.segment_rates import SegmentRates
 from directrix.models.shares import LEVEL, on_logit_scale, wilson
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from directrix._typing import AnyArray, FloatArray
-    from directrix.metrics.base import Curve, Metric
-    from directrix.metrics.budget import KeptBudget
-    from directrix.models.money import Money
-    from directrix.models.segment_rates import SegmentRates
-    from directrix.moments.projection import ScoreMoments
+from directrix.moments.projection import ScoreMoments
 
 # ── Calibration: probabilities from scores by a sigmoid that increases with the score ─────────────
 
@@ -114,8 +110,7 @@ def calibration_from_scores(
 
     def gradient(parameters: FloatArray) -> FloatArray:
         _, residual, by = parts(parameters)
-        product: FloatArray = by @ residual
-        return product
+        return by @ residual
 
     def hessian(parameters: FloatArray) -> FloatArray:
         eta, residual, by = parts(parameters)

@@ -13,18 +13,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from directrix._printing import printable
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.exceptions.columns import ColumnNotFoundError
+from directrix.models.card import Card
 from directrix.models.card_printing import named_lines, points_text
 from directrix.tables import LevelBins
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.models.card import Card
 
 #: Rows that are taken at a time: a column needs a number for each of them and of its cells.
 _BLOCK = 1 << 14
@@ -204,8 +202,7 @@ def loss_table(card: Card, column: int, *, toward: bool = True) -> FloatArray:
     favour = -1.0 if card.higher_is_positive == toward else 1.0
     best = _to_best(reference_cells(card, column))
     losses = [best(favour * _moves(card, cells[rows], column)) for rows in _blocks(len(cells))]
-    table: FloatArray = np.maximum(np.concatenate(losses), 0.0).reshape(shape)
-    return table
+    return np.maximum(np.concatenate(losses), 0.0).reshape(shape)
 
 
 def bin_names(card: Card, column: int) -> list[str]:

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from directrix._printing import html_table, text_table
+from directrix._typing import FloatArray
+from directrix.frontier.compare import Candidate, Comparison
+from directrix.metrics.base import Metric
+from directrix.models.alternatives import Alternatives
 from directrix.models.gap import Gap
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from directrix._typing import FloatArray
-    from directrix.frontier.compare import Candidate, Comparison
-    from directrix.metrics.base import Metric
-    from directrix.models.alternatives import Alternatives
-    from directrix.models.segment_rates import SegmentRates
+from directrix.models.segment_rates import SegmentRates
 
 
 class DirectionEffect(NamedTuple):

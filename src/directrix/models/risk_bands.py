@@ -18,17 +18,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import stats
 
 from directrix._printing import html_table, text_table
+from directrix._typing import AnyArray, FloatArray
+from directrix.models.operating_point import Calibration
 from directrix.tables.bins import NumberBins, number_text
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
-    from directrix.models.operating_point import Calibration
 
 _LEVEL = 0.95
 #: Probabilities nearer to zero and one are not believed.
@@ -244,8 +242,7 @@ class RiskBands(Sequence[RiskBand]):
         ----------
         points : array of numbers
         """
-        found: AnyArray = np.searchsorted(np.array(self.cuts), np.asarray(points, dtype=float))
-        return found
+        return np.searchsorted(np.array(self.cuts), np.asarray(points, dtype=float))
 
     def to_frame(self) -> Any:
         """Return the bands as a pandas data frame, with all numbers."""

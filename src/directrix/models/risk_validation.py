@@ -7,17 +7,15 @@ negatives at each probability.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit, logit
 
 from directrix._printing import text_table
+from directrix._typing import AnyArray, FloatArray
 from directrix.models.report import UNKNOWN, Estimate
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
-    from directrix.models.risk_bands import HeldOutPoints
+from directrix.models.risk_bands import HeldOutPoints
 
 #: Normal quantile of a 95 % interval.
 _QUANTILE = 1.959964
@@ -294,10 +292,6 @@ class SampleSize(NamedTuple):
     def half_width(self) -> float:
         """Half the width of the interval of the expected value."""
         return (self.expected.high - self.expected.low) / 2.0
-
-    def half_width_at(self, rows: float) -> float:
-        """Return the half width to expect of the interval with so many rows of the same kind."""
-        return self.half_width * float(np.sqrt(self.rows / rows))
 
     def rows_for(self, half_width: float) -> float:
         """Return how many rows of the same kind an interval of this half width needs."""

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from directrix._printing import html_table, text_table
+from directrix._typing import AnyArray, FloatArray
+from directrix.metrics.segments import Segments
 from directrix.models.shares import wilson
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from directrix._typing import AnyArray, FloatArray
-    from directrix.metrics.segments import Segments
-    from directrix.moments.segment_scores import SegmentCounts
+from directrix.moments.segment_scores import SegmentCounts
 
 #: Rates of a segment, by the names that users give them.
 RATES = ("alerts", "recall", "fpr", "precision")
@@ -112,14 +109,7 @@ class SegmentRates(tuple[SegmentRate, ...]):
     def of(
         cls, positive: AnyArray, flagged: AnyArray, weight: FloatArray, segments: Segments
     ) -> SegmentRates:
-        """Return the rates of rows of which some are flagged; segments without rows are left out.
-
-        Parameters
-        ----------
-        positive, flagged : arrays of shape (n,)
-        weight : array of shape (n,)
-        segments : Segments
-        """
+        """Return the rates of rows, some of them flagged; segments without rows are left out."""
         n_segments = len(segments.names)
         cell = (segments.number * 2 + np.asarray(positive)) * 2 + np.asarray(flagged)
         sums: Any = [np.bincount(cell, each, 4 * n_segments) for each in (weight, weight**2)]

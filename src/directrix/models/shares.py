@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from scipy.special import expit, logit, ndtri
 
-if TYPE_CHECKING:
-    from directrix._typing import FloatArray, IntArray
+from directrix._typing import FloatArray, IntArray
 
 #: Confidence of intervals, unless another is asked for.
 LEVEL = 0.95

@@ -5,16 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from directrix._typing import FloatArray
 from directrix.exceptions import TypedCardError
-from directrix.tables.bins import LevelBins, NumberBins
-
-if TYPE_CHECKING:
-    from directrix._typing import FloatArray
-    from directrix.tables.bins import Bins
+from directrix.tables.bins import Bins, LevelBins, NumberBins
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _BELOW = re.compile(rf"\s*<=\s*({_NUMBER})\s*")

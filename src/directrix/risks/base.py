@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from scipy.special import ndtr
 
 from directrix._normal import cdf, density, z_value
+from directrix._typing import FloatArray, IntArray
 from directrix.moments.projection import Partials, ScoreMoments
 from directrix.risks.curvature import by_differences, of_rate
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from directrix._typing import FloatArray, IntArray
 
 # ── Risk: the base class of metrics as functions of four numbers ──────────────────────────────────
 

@@ -105,8 +105,7 @@ def at_threshold(risk: Derivatives, limit: Derivatives) -> FloatArray:
     pull = float(limit.gradient @ _BOTH_MEANS)
     moved = np.eye(4) - np.outer(_BOTH_MEANS, limit.gradient / pull)
     multiplier = float(risk.gradient @ _BOTH_MEANS) / pull
-    hessian: FloatArray = moved.T @ (risk.hessian - multiplier * limit.hessian) @ moved
-    return hessian
+    return moved.T @ (risk.hessian - multiplier * limit.hessian) @ moved
 
 
 def of_quadrature(
@@ -119,11 +118,6 @@ def of_quadrature(
     ``slope`` and ``bend`` are the first and second derivatives of each term with respect to its z.
     ``nodes`` are x, the nodes of the quadrature. ``sign`` is the sign of the gap in z. ``sd`` is
     :math:`s'`, the deviation in the denominator.
-
-    Returns
-    -------
-    Derivatives
-        By :math:`g, s, s'`.
     """
     first = np.stack([np.full_like(z, sign), nodes, -z]) / sd
     hessian = (first * bend) @ first.T
@@ -169,5 +163,4 @@ def by_differences(
             near[k] += sign * steps[k]
             ends.append(np.array(value_and_grad(ScoreMoments(*near.tolist()))[1]))
         hessian[k] = (ends[0] - ends[1]) / (2.0 * steps[k])
-    symmetric: FloatArray = (hessian + hessian.T) / 2.0
-    return symmetric
+    return (hessian + hessian.T) / 2.0

@@ -347,8 +347,7 @@ class MissAtPrecision(FixedPoint):
             # Above all positives nothing is caught, however many negatives are above.
             caught = log_tpr > -np.inf
             excess = np.where(caught, log_fpr, np.inf) - np.where(caught, log_tpr, 0.0)
-            enough: AnyArray = excess <= allowed
-            return enough
+            return excess <= allowed
 
         every, grid = np.arange(len(gap)), through_classes(gap, var_pos, var_neg, steps)
         enough = precise(grid)

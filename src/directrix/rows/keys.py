@@ -219,12 +219,10 @@ def _label_hash(y: AnyArray) -> AnyArray:
     small = close_integers(y)
     if small is None:
         distinct, index = np.unique(y, return_inverse=True)
-        of_label: AnyArray = key_hash([distinct])[index]
-        return of_label
+        return key_hash([distinct])[index]
     offsets, lowest = small
     table = key_hash([np.arange(lowest, lowest + int(offsets.max()) + 1)])
-    label_hashes: AnyArray = table[offsets]
-    return label_hashes
+    return table[offsets]
 
 
 def copy_keys(hashes: AnyArray, number: IntArray, part: int = 0) -> AnyArray:
@@ -301,8 +299,7 @@ def position_keys(n_rows: int, file: int, first: int) -> AnyArray:
 def folds_by_key(keys: AnyArray, n_folds: int) -> IntArray:
     """Return a pseudorandom fold for each key; folds have equal size only in expectation."""
     # The upper half of the key as a fraction of 2³², times n_folds: faster than a division.
-    folds: IntArray = ((keys >> _HALF) * np.uint64(n_folds) >> _HALF).astype(np.int32)
-    return folds
+    return ((keys >> _HALF) * np.uint64(n_folds) >> _HALF).astype(np.int32)
 
 
 def stratified_folds(keys: AnyArray, strata: AnyArray, n_folds: int) -> IntArray:

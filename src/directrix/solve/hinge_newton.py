@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
+from directrix._typing import AnyArray, FloatArray
 from directrix.solve.lbfgs import Callback, Path, Solution, warn_not_converged
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
 
 _FIRST_WIDTH = 2.0
 _NARROWING = 8.0
@@ -163,8 +161,7 @@ class _Problem:
 
     def slopes(self, short: FloatArray, width: float) -> FloatArray:
         """Return β: the slope of the rounded hinge of each row, times its share."""
-        slopes: FloatArray = self.share * np.clip(short / width, 0.0, 1.0)
-        return slopes
+        return self.share * np.clip(short / width, 0.0, 1.0)
 
     def lower_bound(self, beta: FloatArray) -> float:
         """Return the value of a feasible point of the dual next to β."""

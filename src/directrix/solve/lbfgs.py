@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 from warnings import warn
 
 import numpy as np
 from scipy.optimize import Bounds, OptimizeResult, minimize
 from sklearn.exceptions import ConvergenceWarning
 
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.exceptions import find_stacklevel
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
 
 # ── Solution, the result of a solver; Path, its history; and its convergence warning ──────────────
 
 
 #: Called with coefficients and value after each iteration; returns True to stop the solver.
-Callback: TypeAlias = "Callable[[FloatArray, float], bool | None]"
+Callback: TypeAlias = Callable[[FloatArray, float], bool | None]
 
 
 class Objective(Protocol):
@@ -127,17 +125,12 @@ def warn_not_converged(solution: Solution, solver: str, remainder: str) -> Solut
 # ── L-BFGS on many problems at once: one evaluation of all of them per iteration ──────────────────
 
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from directrix._typing import AnyArray, FloatArray, IntArray
-
-    #: From the coefficients of some problems, one per row, and their indices to values and
-    #: gradients.
-    Evaluate = Callable[[FloatArray, IntArray], tuple[FloatArray, FloatArray]]
-    #: From vectors of some problems, one per row, and their indices to approximate inverse
-    #: Hessians times these vectors.
-    Precondition = Callable[[FloatArray, IntArray], FloatArray]
+#: From the coefficients of some problems, one per row, and their indices to values and
+#: gradients.
+Evaluate = Callable[[FloatArray, IntArray], tuple[FloatArray, FloatArray]]
+#: From vectors of some problems, one per row, and their indices to approximate inverse
+#: Hessians times these vectors.
+Precondition = Callable[[FloatArray, IntArray], FloatArray]
 
 _MEMORY = 4
 #: A step is accepted if it lowers the objective by this share of the predicted decrease.

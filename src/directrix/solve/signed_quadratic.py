@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 from scipy.optimize import nnls
 
+from directrix._typing import AnyArray, FloatArray
 from directrix.solve.lbfgs import batched_lbfgs
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
 
 #: Share of the mean diagonal that is added where rounding has left a matrix indefinite.
 _JITTER = 1e-10

@@ -126,8 +126,7 @@ def bin_means(distinct: FloatArray, weights: FloatArray, cuts: FloatArray) -> Fl
     means = np.clip(means, lowest, highest)
     if len(means) == len(cuts) + 1:
         return means
-    between: FloatArray = np.interp(np.arange(len(cuts) + 1), bins[starts], means / scale) * scale
-    return between
+    return np.interp(np.arange(len(cuts) + 1), bins[starts], means / scale) * scale
 
 
 def weight_of_two_bins(weights: FloatArray, max_bins: int) -> float:
@@ -458,8 +457,7 @@ class LevelBins:
         by_level = *(cell_of.get(level, 1) for level in levels), self.missing_cell
         cells = np.array(by_level, dtype=np.int32)
         index = np.where(np.isnan(values), -1.0, values).astype(np.intp)
-        found: AnyArray = cells[index]
-        return found
+        return cells[index]
 
     @property
     def labels(self) -> tuple[str, ...]:

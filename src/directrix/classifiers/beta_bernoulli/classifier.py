@@ -26,12 +26,7 @@ from directrix.classifiers.kernels import (
     support_attributes,
 )
 from directrix.classifiers.smooth import validate_grid
-from directrix.classifiers.state import (
-    ModelMetadata,
-    StateArrays,
-    require,
-    restored_loss_fit,
-)
+from directrix.classifiers.state import ModelMetadata, StateArrays, require, restored_loss_fit
 from directrix.exceptions import OneClassPredictedWarning, find_stacklevel
 from directrix.files.layout import is_number
 from directrix.fitting.progress import Progress

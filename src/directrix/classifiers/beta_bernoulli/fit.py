@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from directrix._typing import AnyArray, FloatArray
 from directrix.classifiers.beta_bernoulli.plateaus import (
     LEARNABLE,
     Found,
@@ -31,9 +32,6 @@ from directrix.fitting.sgd import kernel_sgd, linear_sgd
 from directrix.fitting.training_rows import TrainingRows
 from directrix.losses import BetaBernoulli
 from directrix.solve import lbfgs
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
 
 _SOLVERS = ("lbfgs", "sgd", "sla", "slam")
 _PRIORS = ("gaussian", "gaussian-coefficients", "gaussian-laplace")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import inf, log
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 from warnings import warn
 
 import numpy as np
@@ -12,16 +12,14 @@ from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit, logit
 from sklearn.exceptions import ConvergenceWarning
 
+from directrix._typing import AnyArray, FloatArray
 from directrix.classifiers.beta_bernoulli.sparse_prior import GaussianLaplace, sparse_sla
 from directrix.classifiers.scoring import Arithmetic, Response, Value
 from directrix.exceptions import find_stacklevel
 from directrix.fitting.solvers import START_GAMMAS, search_errors
 from directrix.losses import BetaBernoulli
+from directrix.objectives import DataObjective
 from directrix.solve import lbfgs
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
-    from directrix.objectives import DataObjective
 
 # ── Plateaus of a Beta-Bernoulli model: the least and the greatest probability that it gives ──────
 
@@ -104,8 +102,7 @@ def pair_of(loss: BetaBernoulli) -> tuple[float, float]:
 def probability(loss: BetaBernoulli, share: FloatArray) -> FloatArray:
     """Return μ, the probability of the positive class (eq. 19), from σ(γ s) for each score s."""
     a, b = pair_of(loss)
-    mu: FloatArray = np.clip(a + b * share, a, _upper_plateau(loss))
-    return mu
+    return np.clip(a + b * share, a, _upper_plateau(loss))
 
 
 def _upper_plateau(loss: BetaBernoulli) -> float:

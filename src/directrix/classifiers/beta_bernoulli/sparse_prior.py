@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import expit
 
+from directrix._typing import AnyArray, FloatArray
 from directrix.fitting.solvers import probe_values
 from directrix.objectives import DataObjective
 from directrix.solve import lbfgs, sharpness_levels
 from directrix.solve.papers.continuation import gradient_descent
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
 
 # ── An objective with a slightly penalised intercept, and Newton steps that refine its minimum ────
 
@@ -164,14 +162,12 @@ class GaussianLaplace:
         heavier tail far out.
         """
         size = np.abs(coef)
-        which: AnyArray = self.more_laplacian(size) & (size**2 < self.variance)
-        return which
+        return self.more_laplacian(size) & (size**2 < self.variance)
 
     def more_laplacian(self, size: FloatArray) -> AnyArray:
         """Return for which absolute values the Laplacian has the greater posterior."""
         wide, narrow = self._logs(size)
-        which: AnyArray = narrow > wide
-        return which
+        return narrow > wide
 
     def _logs(self, size: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the logarithm of each part of the mixture."""

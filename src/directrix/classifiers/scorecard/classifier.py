@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
+from directrix._typing import AnyArray
 from directrix.classifiers.base import two_classes
 from directrix.classifiers.labels import ending_with
 from directrix.classifiers.metric_classifier import PreparedFit
-from directrix.classifiers.scorecard.editor import (
-    CardEditor,
-    editor_of_rows,
-    restored_editor,
-)
+from directrix.classifiers.scorecard.editor import CardEditor, editor_of_rows, restored_editor
 from directrix.classifiers.scorecard.given_card import typed_card_on_rows
 from directrix.classifiers.scorecard.model import CardModel
 from directrix.classifiers.scorecard.training_table import BinnedTable, TrainingTable
@@ -24,22 +21,17 @@ from directrix.designs.card import CardSettings
 from directrix.designs.counted import cards_of_counts
 from directrix.exceptions import ParityError
 from directrix.fitting.directions import directions_of
+from directrix.fitting.fit_rows import Fitted
+from directrix.fitting.guarantee import Limits
 from directrix.fitting.progress import Progress
+from directrix.metrics.base import Metric
+from directrix.metrics.segments import Parity
 from directrix.metrics.table import resolve
-from directrix.models.card import scale_of
+from directrix.models.card import Card, IntegerPoints, PointsToDoubleOdds, scale_of
 from directrix.models.report import UNBINNED_BASELINE
-from directrix.tables import ReleasedCounts
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray
-    from directrix.fitting.fit_rows import Fitted
-    from directrix.fitting.guarantee import Limits
-    from directrix.metrics.base import Metric
-    from directrix.metrics.segments import Parity
-    from directrix.models.card import Card, IntegerPoints, PointsToDoubleOdds
-    from directrix.tables import BinCounts
-    from directrix.tables.bins import Bins
-    from directrix.tables.coding.card_coding import Direction
+from directrix.tables import BinCounts, ReleasedCounts
+from directrix.tables.bins import Bins
+from directrix.tables.coding.card_coding import Direction
 
 _LEARN_FROM = ("rows", "counts")
 

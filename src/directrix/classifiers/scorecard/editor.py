@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from warnings import warn
 
 import numpy as np
@@ -44,13 +44,11 @@ from directrix.exceptions import (
 from directrix.files.atomic import atomic_file
 from directrix.fitting.finalize import finalize_on_rows
 from directrix.fitting.fit_rows import Fitted
+from directrix.models.card import Card
 from directrix.models.card_printing import cells_label
 from directrix.models.page import card_page, framed
 from directrix.models.report import DirectReport, Estimate
 from directrix.tables.bins import number_of
-
-if TYPE_CHECKING:
-    from directrix.models.card import Card
 
 _DIRECTIONS = ("increasing", "decreasing")
 

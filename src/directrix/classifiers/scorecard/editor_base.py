@@ -10,43 +10,28 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.classifiers.scorecard.training_table import TrainingTable
-from directrix.designs.editing import (
-    Arrangement,
-    EditedCard,
-    EditRows,
-    EditScale,
-    EditStart,
-    Finer,
-)
+from directrix.designs.editing import Arrangement, EditedCard, EditRows, EditScale, EditStart, Finer
 from directrix.designs.merging import Atoms, Grid
 from directrix.exceptions import EditError
 from directrix.files.atomic import atomic_file
 from directrix.fitting.choice import limit_by_order, sizes_of
 from directrix.fitting.finalize import centre_and_scale
-from directrix.fitting.training_rows import (
-    TrainingRows,
-    checked_weight,
-    class_folds,
-    group_folds,
-)
+from directrix.fitting.training_rows import TrainingRows, checked_weight, class_folds, group_folds
 from directrix.metrics.segments import InEverySegment
 from directrix.metrics.table import TABLE, resolve, written
 from directrix.models.card import IntegerPoints, PointsToDoubleOdds, scale_of
 from directrix.models.card_printing import cells_label
 from directrix.models.operating_point import OF_LINES
 from directrix.tables import Binner
-from directrix.tables.bins import NumberBins
+from directrix.tables.bins import Bins, NumberBins
 from directrix.tables.coding.prior import CellKinds
 from directrix.tables.table import Column, date_text
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.tables.bins import Bins
 
 #: Of saved editors and of logs of edits.
 LAYOUT = 1

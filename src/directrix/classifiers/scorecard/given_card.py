@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.utils.validation import column_or_1d
@@ -16,11 +16,9 @@ from directrix.fitting.finalize import finalize_on_rows
 from directrix.fitting.fit_rows import Fitted
 from directrix.fitting.training_rows import TrainingRows, checked_weight
 from directrix.metrics.table import resolve
+from directrix.models.card import Card
 from directrix.models.report import DirectReport
 from directrix.tables import Binner
-
-if TYPE_CHECKING:
-    from directrix.models.card import Card
 
 Classifier = TypeVar("Classifier", bound=Any)
 

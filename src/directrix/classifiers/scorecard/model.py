@@ -2,41 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.classifiers.base import only_entry, raise_missing_columns
 from directrix.classifiers.labels import positive_label
 from directrix.classifiers.metric_classifier import MetricClassifier
 from directrix.classifiers.scoring import ScoringFormula
-from directrix.classifiers.state import ModelMetadata, StateArrays, require
+from directrix.classifiers.state import ModelMetadata, ModelState, StateArrays, require
 from directrix.exceptions import CardSizeError, StateError
 from directrix.exceptions.files import BinnerFileError
 from directrix.files.layout import is_count
+from directrix.fitting.finalize import FittedLine
+from directrix.fitting.fit_rows import Fitted
 from directrix.fitting.training_rows import TRAINING_ROWS
 from directrix.models.card import Card, Cross
+from directrix.models.gap import Gap
+from directrix.models.operating_point import Calibration, OperatingPoint
 from directrix.models.reasons import Reasons, card_for_label, find_reasons
-from directrix.models.report import CardSizes, SizeResult
+from directrix.models.report import CardSizes, DirectReport, SizeResult
 from directrix.models.risk_bands import HeldOutPoints
 from directrix.rows.rows import in_memory
 from directrix.tables import Binner
 from directrix.tables.table import has_names
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.classifiers.state import ModelMetadata, ModelState
-    from directrix.fitting.finalize import FittedLine
-    from directrix.fitting.fit_rows import Fitted
-    from directrix.models.card import Card
-    from directrix.models.gap import Gap
-    from directrix.models.operating_point import Calibration, OperatingPoint
-    from directrix.models.report import DirectReport
 
 # ── Columns that tell the label by themselves, and so may hold what was known only afterwards ─────
 

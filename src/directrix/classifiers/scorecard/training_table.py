@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import clone
@@ -13,10 +13,12 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.classifiers.base import two_classes
 from directrix.classifiers.labels import dates_in_microseconds, plain_labels
-from directrix.designs.card import CardDesign
+from directrix.designs.card import CardDesign, CardSettings
 from directrix.designs.counted import two_sides
+from directrix.designs.editing import EditStart
 from directrix.fitting.fit_rows import Fitted
 from directrix.fitting.training_rows import KeyedRows, checked_weight, copies_of, folds_given
 from directrix.models.alternatives import Carrier
@@ -24,13 +26,6 @@ from directrix.models.card import Card, Cross
 from directrix.rows.keys import mix_bits
 from directrix.tables import Binner, Table
 from directrix.tables.coding.prior import CellKinds
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.designs.card import CardSettings
-    from directrix.designs.editing import EditStart
 
 # ── The order of columns in a fit: by their values, whatever the order in the table ───────────────
 

@@ -53,11 +53,7 @@ def evaluate(
     """Measure a model on labelled rows, with 95 % intervals."""
     import numpy as np
 
-    from directrix.classifiers.evaluation import (
-        BEST_CUTOFF,
-        measure_binary,
-        measure_multiclass,
-    )
+    from directrix.classifiers.evaluation import BEST_CUTOFF, measure_binary, measure_multiclass
     from directrix.cli.formatting import metric_of_model
     from directrix.cli.rows import RowFiles, labels_of, score_rows
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from math import inf
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from directrix._typing import AnyArray, FloatArray
 from directrix.solve.lbfgs import Callback, Objective, Path, Solution, warn_not_converged
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray
 
 # ── Active-set solver for the small quadratic program of the bundle method ────────────────────────
 
@@ -36,12 +33,7 @@ def solve_qp(
     ``gram``, of shape (k, k), is Q, which is positive semidefinite. ``gain``, of shape (k,), is c,
     and ``equal``, of shape (m, k), is E. ``start``, of shape (k,), is the feasible point
     :math:`x_0`. The method stops after ``max_rounds`` rounds; every round is feasible and none
-    lowers the value.
-
-    Returns
-    -------
-    x, price : array
-        The maximiser, and the multiplier of each equality.
+    lowers the value. Returns the maximiser, and the multiplier of each equality.
     """
     scale = max(float(np.diag(gram).max(initial=0.0)), float(np.abs(gain).max(initial=0.0)))
     scale = scale or 1.0

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from directrix._typing import FloatArray
 from directrix.solve.lbfgs import Callback, Objective, Path, Solution, lbfgs, warn_not_converged
-
-if TYPE_CHECKING:
-    from directrix._typing import FloatArray
 
 
 def cccp(

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import product
 from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from directrix._typing import FloatArray
 from directrix.solve.lbfgs import Callback, Objective, Path, Solution, lbfgs
-
-if TYPE_CHECKING:
-    from directrix._typing import FloatArray
 
 # ── SLA: continuation from a smooth to a sharp loss, with a probing of every coordinate ───────────
 

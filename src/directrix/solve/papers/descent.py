@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 from scipy.optimize import line_search, minimize
 
+from directrix._typing import FloatArray
 from directrix.solve.lbfgs import Callback, Objective, Path, Solution, warn_unless_converged
-
-if TYPE_CHECKING:
-    from directrix._typing import FloatArray
 
 # ── Starting points for solvers, from class means ─────────────────────────────────────────────────
 

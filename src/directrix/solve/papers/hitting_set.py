@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from math import ceil
 from time import process_time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.solve.papers.vertex import MergedRows, merge_rows
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray, IntArray
 
 # ── Circuits: minimal sets of rows that no hyperplane classifies all correctly, by the simplex ────
 

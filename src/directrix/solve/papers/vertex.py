@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from math import inf, nan
 from time import process_time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.solve.lbfgs import Callback, Path, Solution
-
-if TYPE_CHECKING:
-    from directrix._typing import AnyArray, FloatArray, IntArray
 
 # ── Rows times their label, merged and normalised for a search over hyperplanes ───────────────────
 

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from directrix._typing import FloatArray, IntArray
 from directrix.tables.coding.coded_rows import CodedRows, Coding
-from directrix.tables.coding.prior import column_basis, directed_basis
-
-if TYPE_CHECKING:
-    from directrix._typing import FloatArray, IntArray
-    from directrix.tables.coding.crosses import CrossGrid
-    from directrix.tables.coding.prior import CellKinds
+from directrix.tables.coding.crosses import CrossGrid
+from directrix.tables.coding.prior import CellKinds, column_basis, directed_basis
 
 
 class Direction(NamedTuple):

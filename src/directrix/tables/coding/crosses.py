@@ -238,16 +238,14 @@ def _quadrant_tests(
     variance = np.where(known, moment(2), 1.0)
     root = np.sqrt(variance)
     deviate = _unskewed(corner / root, skew * moment(3) / (variance * root))
-    tests: FloatArray = np.where(known, deviate**2, 0.0)
-    return tests
+    return np.where(known, deviate**2, 0.0)
 
 
 def _unskewed(x: FloatArray, skewness: FloatArray) -> FloatArray:
     """Return normal deviates z with x = z + s (z² − 1) / 6, for standardised sums of skewness s."""
     s = np.where(np.abs(skewness) > _SYMMETRIC, skewness, _SYMMETRIC) / 6.0
     root = np.sqrt(np.maximum(1.0 + 4.0 * s * (x + s), 0.0))
-    deviates: FloatArray = (root - 1.0) / (2.0 * s)
-    return deviates
+    return (root - 1.0) / (2.0 * s)
 
 
 def _tails(values: FloatArray, axis: int) -> FloatArray:

@@ -191,8 +191,7 @@ def merge_neighbours(weight: FloatArray, most: int) -> IntArray:
         weight = np.ones(len(weight))
     capped = np.minimum(weight, weight_of_two_bins(weight, most)) + 1e-9 * weight.sum()
     middle = (np.cumsum(capped) - capped / 2.0) / capped.sum()
-    group: IntArray = np.unique((middle * most).astype(np.int64), return_inverse=True)[1]
-    return group
+    return np.unique((middle * most).astype(np.int64), return_inverse=True)[1]
 
 
 def by_rate(positive: FloatArray, weight: FloatArray) -> IntArray:
@@ -268,8 +267,7 @@ def _jumps(share: FloatArray, gap: FloatArray, most: int) -> FloatArray:
     middle = np.bincount(group, position) / np.bincount(group)
     between = np.diff(middle)
     between = between / between.sum() if between.sum() > 0 else between
-    scaled: FloatArray = steps * np.sqrt(between)
-    return scaled
+    return steps * np.sqrt(between)
 
 
 def _knots(share: FloatArray, position: FloatArray, most: int) -> tuple[FloatArray, FloatArray]:

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from directrix.designs import points as rounding
 from directrix.designs.points import (
     RoundingSearch,
+    _cell_weights,
+    _cut_off,
     _Sums,
-    cut_off,
     largest_unit,
     rounded_card,
 )
@@ -167,9 +168,9 @@ def test_rare_ends_are_cut_off_and_nothing_else():
     card = Card(0.0, columns, (), card.bins)
     cells[:, 0] = np.where(cells[:, 0] == 5, 4, cells[:, 0])
     cells[0, 0] = 5
-    cut = cut_off(card, 1.0, cells, weight)
+    cut = _cut_off(card, 1.0, _cell_weights(card, cells, weight))
     np.testing.assert_allclose(cut.columns[0][:5], columns[0][:5], atol=1.0)
     assert np.ptp(cut.columns[0]) <= 1.0 + 1e-12
     assert (np.diff(cut.columns[0]) >= 0).all()
-    wide = cut_off(card, 100.0, cells, weight)
+    wide = _cut_off(card, 100.0, _cell_weights(card, cells, weight))
     np.testing.assert_array_equal(wide.columns[0], columns[0])
