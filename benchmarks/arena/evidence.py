@@ -255,7 +255,8 @@ def in_short(arena: Everything) -> list[str]:
     lines = corrected_gains(arena, LINE_TESTS)
     better = [test.metric for test, (gain, p) in lines.items() if p < LEVEL and gain.median > 0]
     return [
-        *(_trees_ahead(arena, *group) for group in _TABLE_GROUPS.items()),
+        _trees_ahead(arena, "sets of numbers", NUMBERS),
+        *(_trees_ahead(arena, f"tables {about}", of) for about, of in _TABLE_GROUPS.items()),
         (
             f"- **A line** (`{SHORT[DIRECT]}`) against tuned logistic regression on sets of "
             f"numbers: significantly better on {min(wins)} to {max(wins)} of {len(NUMBERS)} sets, "
@@ -274,23 +275,28 @@ def in_short(arena: Everything) -> list[str]:
 _TABLE_GROUPS = {"new to it": NEW_TABLES, "at hand during development": TABLES}
 
 
+def signed(mean: float) -> str:
+    """Return a gain with its sign; one that rounds to zero has none to speak of."""
+    return f"{round(mean, 3) + 0.0:+.3f}"
+
+
 def _trees_ahead(arena: Everything, about: str, names: Sequence[str]) -> str:
-    """Return on how many tables boosting is ahead of a card, and how many lines that has."""
+    """Return on how many sets boosting is ahead of a card, and how many lines that has."""
     said = []
     for metric in ("AUC", "recall at FPR 5 %"):
         to_trees = np.subtract(*arena.means(names, metric, [CARD, TREES]).T)
         full = np.subtract(*arena.means(names, metric, [FULL, TREES]).T)
         if not len(to_trees):
-            return f"- **Tables {about}**: not measured yet."
+            return f"- **{sentence_case(about)}**: not measured yet."
         said.append(
             f"in {metric} on {np.count_nonzero(to_trees < 0)} of {len(to_trees)} (the card's gain "
-            f"is {to_trees.mean():+.3f} in the mean, the full card's {full.mean():+.3f})"
+            f"is {signed(to_trees.mean())} in the mean, the full card's {signed(full.mean())})"
         )
-    lines = -arena.means(names, LINES, [CARD, FULL])
-    few, many = np.median(lines, axis=0)
+    few, many = (-arena.means(names, LINES, [ours]) for ours in (CARD, FULL))
+    beside = f", the full card {np.median(many):.0f}" if len(many) else ""
     return (
-        f"- **Tables {about}**: tuned LightGBM is ahead of the card {' and '.join(said)}. The card "
-        f"prints {few:.0f} lines in the median, the full card {many:.0f}."
+        f"- **{sentence_case(about)}**: tuned LightGBM is ahead of the card {' and '.join(said)}. "
+        f"The card prints {np.median(few):.0f} lines in the median{beside}."
     )
 
 

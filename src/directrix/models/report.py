@@ -275,11 +275,14 @@ class DirectReport:
         gap = Gap.of_folds(better, fold_losses[best_simple] - fold_losses[chosen])
         best = comparison.best
         why = f"It was the best of {len(candidates)} candidates on {rows}."
+        if len(candidates) == 1:
+            why = "There was no other candidate."
         if chosen != best:
             behind = float(deciding[chosen] - deciding[best])
             error = float(comparison.standard_errors(best)[chosen])
+            on = f"{rows}," if "," in rows else rows
             why = (
-                f"The best of {len(candidates)} candidates on {rows} was ahead by {behind:.4f}, "
+                f"The best of {len(candidates)} candidates on {on} was ahead by {behind:.4f}, "
                 f"within noise (standard error {error:.4f}), so the simpler one was kept."
             )
         name = candidates[chosen].name

@@ -87,10 +87,11 @@ class BudgetMove:
             team = "" if move.team is None else f" for {move.team}"
             by = move.after - move.before
             moves = f"moves by {by:+.4g}" if by else "stays"
+            after = f"{move.alerts_after:.0f}"
             stayed = f", and {move.alerts_before:.0f} if it stayed" if by else ""
             lines.append(
                 f"on {_WEEKDAYS[self.when.weekday()]}, {self.when}, the threshold{team} {moves}: "
-                f"expect {move.alerts_after:.0f} alerts{stayed}"
+                f"expect {after} alert{'' if after == '1' else 's'}{stayed}"
             )
         return "\n".join(lines)
 
