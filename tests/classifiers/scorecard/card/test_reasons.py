@@ -7,6 +7,7 @@ from random_cards import BINS, random_card, random_cells
 from sklearn.exceptions import NotFittedError
 
 from directrix import Binner, ScorecardClassifier
+from directrix._printing import printable
 from directrix.exceptions.columns import ColumnNotFoundError
 from directrix.models.reasons import card_for_label, find_reasons
 from directrix.tables import Binner as TableBinner
@@ -119,7 +120,7 @@ def test_bins_are_those_of_the_table_and_texts_are_found():
         cell = cells[row, NAMES.index(name)]
         label = labels[name, cell]
         assert reasons.bins[row, rank] == label
-        default = texts.get(name, f"{name}: {label}")
+        default = texts.get(name, printable(f"{name}: {label}"))
         assert reasons.texts[row, rank] == texts.get((name, label), default)
         seen.add(reasons.texts[row, rank])
     assert {"Your age", "Your job"} <= seen
