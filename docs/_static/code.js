@@ -3,6 +3,22 @@
   /* A line with runs of spaces inside is a row of a table, which keeps its columns and scrolls. */
   const isSentence = (line) => line.length > 40 && !/\S {2,}\S/.test(line);
 
+  /* The message of an exception is one line of several parts: name, colon, text. */
+  const joinMessages = (pre) => {
+    pre.querySelectorAll(".gr").forEach((name) => {
+      const line = document.createElement("span");
+      line.className = "go";
+      name.replaceWith(line);
+      let next = line.nextSibling;
+      line.append(name);
+      while (next !== null && !next.textContent.includes("\n")) {
+        const after = next.nextSibling;
+        line.append(next);
+        next = after;
+      }
+    });
+  };
+
   const codeOf = (pre) => {
     const copy = pre.cloneNode(true);
     const prompted = copy.querySelector(".gp") !== null;
@@ -53,6 +69,7 @@
       const pre = block.querySelector("pre");
       if (!pre) return;
       const isText = block.parentElement.matches(".highlight-text, .highlight-none");
+      joinMessages(pre);
       wrapOutput(pre);
       if (!isText && codeOf(pre)) addButton(block, pre);
     });
