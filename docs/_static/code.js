@@ -3,8 +3,19 @@
   /* A line with runs of spaces inside is a row of a table, which keeps its columns and scrolls. */
   const isSentence = (line) => line.length > 40 && !/\S {2,}\S/.test(line);
 
-  /* The message of an exception is one line of several parts: name, colon, text. */
+  /* A traceback is output: its lines, and its message, which is one line of several parts. */
   const joinMessages = (pre) => {
+    pre.querySelectorAll(".gt").forEach((start) => {
+      let next = start.nextSibling;
+      while (next !== null && !(next.className ?? "").match(/^(gp|gr)$/)) {
+        const after = next.nextSibling;
+        const part = document.createElement("span");
+        part.className = "go";
+        next.replaceWith(part);
+        part.append(next);
+        next = after;
+      }
+    });
     pre.querySelectorAll(".gr").forEach((name) => {
       const line = document.createElement("span");
       line.className = "go";
