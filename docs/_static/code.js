@@ -40,8 +40,8 @@
 
   const wrapOutput = (pre) => {
     pre.querySelectorAll(".go").forEach((part) => {
-      if (part.textContent.split("\n").every((line) => !line || isSentence(line)))
-        part.classList.add("sentence");
+      const lines = part.textContent.split("\n").filter((line) => line);
+      if (lines.length > 0 && lines.every(isSentence)) part.classList.add("sentence");
     });
     if (pre.querySelector("span[class]") === null) {
       const lines = pre.textContent.replace(/\n$/, "").split("\n");
