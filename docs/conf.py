@@ -62,6 +62,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "remove_config_comments": True,
     "image_scrapers": ("gallery_rules.require_titles",),
+    "image_srcset": ["2x"],
     "reset_modules": ("matplotlib", "gallery_rules.require_no_warnings"),
     "reset_modules_order": "both",
     "show_memory": False,
@@ -109,7 +110,7 @@ html_theme_options = {
     "header_links_before_dropdown": 6,
     "show_prev_next": False,
     "show_toc_level": 2,
-    "footer_start": ["copyright"],
+    "footer_start": ["footer-links"],
     "footer_end": [],
     "secondary_sidebar_items": ["page-toc"],
 }

@@ -1,19 +1,23 @@
-"""Pictures of README and of the first page: the card of `load_credit`, and the page that edits it.
+"""Pictures of README, of the first page and of ``build-a-scorecard.md``.
 
-``python docs/_ext/pictures.py`` draws them anew; it needs pandas, and Chromium for the second.
-A test compares the card with what would be drawn.
+The first two show the card of `load_credit`, and the page that edits it; the third has the card
+that its page fits. ``python docs/_ext/pictures.py`` draws them anew; it needs pandas, matplotlib,
+and Chromium for the editor. A test compares the card with what would be drawn.
 """
 
 from __future__ import annotations
 
 import subprocess
 import tempfile
+from doctest import DocTestParser
 from html import escape
 from pathlib import Path
 from shutil import which
+from typing import Any
 
 from directrix import ScorecardClassifier
 from directrix.datasets import load_credit
+from directrix.displays import ScorecardDisplay
 from directrix.models.card import Card, card_document
 from directrix.models.card_printing import Block
 
@@ -102,11 +106,23 @@ def editor(path: Path) -> None:
         subprocess.run(  # noqa: S603 - a browser that is installed, and our own page
             [
                 *(browser, "--headless", "--no-sandbox", "--hide-scrollbars"),
-                *("--window-size=1120,1180", f"--screenshot={path}", page.as_uri()),
+                *("--window-size=1000,1096", "--force-device-scale-factor=2"),
+                *(f"--screenshot={path}", page.as_uri()),
             ],
             check=True,
             capture_output=True,
         )
+
+
+def display(path: Path) -> None:
+    """Draw the first columns of the card that ``build-a-scorecard.md`` fits."""
+    names: dict[str, Any] = {}
+    page = (STATIC.parent / "build-a-scorecard.md").read_text(encoding="utf-8")
+    for example in DocTestParser().get_examples(page):
+        if "card" not in names:
+            exec(example.source, names)  # noqa: S102 - our own page
+    figure = ScorecardDisplay.from_estimator(names["card"], max_panels=6).figure_
+    figure.savefig(path, dpi=200)
 
 
 def main() -> None:
@@ -115,6 +131,7 @@ def main() -> None:
     for name, columns in {"card": 2, "card-narrow": 1}.items():
         (STATIC / f"{name}.svg").write_text(draw(card, columns), encoding="utf-8")
     editor(STATIC / "editor.png")
+    display(STATIC / "scorecard-display.png")
 
 
 if __name__ == "__main__":

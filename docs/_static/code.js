@@ -3,6 +3,33 @@
   /* A line with runs of spaces inside is a row of a table, which keeps its columns and scrolls. */
   const isSentence = (line) => line.length > 40 && !/\S {2,}\S/.test(line);
 
+  /* A traceback is output: its lines, and its message, which is one line of several parts. */
+  const joinMessages = (pre) => {
+    pre.querySelectorAll(".gt").forEach((start) => {
+      let next = start.nextSibling;
+      while (next !== null && !(next.className ?? "").match(/^(gp|gr)$/)) {
+        const after = next.nextSibling;
+        const part = document.createElement("span");
+        part.className = "go";
+        next.replaceWith(part);
+        part.append(next);
+        next = after;
+      }
+    });
+    pre.querySelectorAll(".gr").forEach((name) => {
+      const line = document.createElement("span");
+      line.className = "go";
+      name.replaceWith(line);
+      let next = line.nextSibling;
+      line.append(name);
+      while (next !== null && !next.textContent.includes("\n")) {
+        const after = next.nextSibling;
+        line.append(next);
+        next = after;
+      }
+    });
+  };
+
   const codeOf = (pre) => {
     const copy = pre.cloneNode(true);
     const prompted = copy.querySelector(".gp") !== null;
@@ -13,8 +40,8 @@
 
   const wrapOutput = (pre) => {
     pre.querySelectorAll(".go").forEach((part) => {
-      if (part.textContent.split("\n").every((line) => !line || isSentence(line)))
-        part.classList.add("sentence");
+      const lines = part.textContent.split("\n").filter((line) => line);
+      if (lines.length > 0 && lines.every(isSentence)) part.classList.add("sentence");
     });
     if (pre.querySelector("span[class]") === null) {
       const lines = pre.textContent.replace(/\n$/, "").split("\n");
@@ -53,6 +80,7 @@
       const pre = block.querySelector("pre");
       if (!pre) return;
       const isText = block.parentElement.matches(".highlight-text, .highlight-none");
+      joinMessages(pre);
       wrapOutput(pre);
       if (!isText && codeOf(pre)) addButton(block, pre);
     });
