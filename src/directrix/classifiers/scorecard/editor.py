@@ -502,7 +502,7 @@ class CardEditor:
             return int(where)
         shown = self.lines(block.name)
         for line in shown:
-            if line.label == where:
+            if line.label == where or _without_rows(line.label) == _without_rows(where):
                 return line.index
         if block.kind != "cross":
             bins = self._base.binner.bins_[self._base.blocks.index(block)]
@@ -523,6 +523,14 @@ class CardEditor:
     def __repr__(self) -> str:
         lines = len(self._present.whole.printed)
         return f"<CardEditor: {self.n_edits} edits, {lines} lines>"
+
+
+def _without_rows(label: Any) -> Any:
+    """Return a printed line without "other" and "missing" at its end.
+
+    A card prints them where their points are, also if no training row has them.
+    """
+    return label.removesuffix("; missing").removesuffix("; other") if type(label) is str else label
 
 
 def _restated(calibration: Any, unit: float) -> Any:
@@ -581,11 +589,14 @@ def _monotone(base: EditBase, block: Block, present: Arrangement, edit: Any) -> 
     if direction is None:
         return present.directed(index, None)
     if isinstance(direction, str):
-        if direction not in _DIRECTIONS or not block.n_ordered:
+        if not block.n_ordered:
             msg = (
-                "direction must be 'increasing' or 'decreasing' for bins in an order, or a list of "
-                f"levels, not {direction!r}"
+                f"the bins of column {block.name!r} have no order: give its levels from the least "
+                f"risk to the greatest, not {direction!r}"
             )
+            raise EditError(msg)
+        if direction not in _DIRECTIONS:
+            msg = f"direction must be 'increasing' or 'decreasing', not {direction!r}"
             raise EditError(msg)
         return present.directed(index, direction)
     if block.kind != "text":
