@@ -19,7 +19,7 @@ from directrix.engines.tables import as_table
 from directrix.exceptions import OutOfReachError
 from directrix.export import load, save
 from directrix.metrics import InEverySegment, RecallAtFPR
-from directrix.metrics.segments import level_shares
+from directrix.metrics.segments import Segments, level_shares
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 

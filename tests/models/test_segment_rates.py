@@ -63,6 +63,7 @@ def test_small_segments_that_hide_a_gap_of_the_others_are_named():
     pooled = Segments.of(segment, 2003, {"tiny": "a"})
     gap = SegmentRates.of(positive, flagged, weight, pooled).gap("fpr")
     assert (gap.is_real, gap.few, gap.advice) == (True, (), "")
+    assert "fewer than" not in str(gap._replace(few=("tiny",)))
 
 
 @pytest.mark.parametrize("n_segments", [2, 10])

@@ -263,10 +263,9 @@ class PathSearch(ABC):
         gap = self.plain
         if gap.is_real:
             return ""
-        advice = f"; {gap.advice}" if gap.advice else ""
         return (
             f"because the gap of {gap.value:.3f} between segments is no larger than chance "
-            f"alone makes it (up to {gap.at_most_by_chance:.3f}){advice}"
+            f"alone makes it (up to {gap.at_most_by_chance:.3f})"
         )
 
     @property

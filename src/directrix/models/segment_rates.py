@@ -100,18 +100,18 @@ class SegmentGap(NamedTuple):
 
     @property
     def advice(self) -> str:
-        """What to do if small segments may hide gaps between the others; else empty."""
-        if self.is_real or not self.few:
+        """What to do about segments of few rows; empty if there are none."""
+        if not self.few:
             return ""
         verb = "has" if len(self.few) == 1 else "have"
         return (
-            f"{listed(self.few)} {verb} fewer than {_FEW_ROWS} rows here, which may hide a gap "
+            f"{listed(self.few)} {verb} fewer than {_FEW_ROWS} rows here, and may hide a gap "
             "between the others: make them part of another segment, or leave them out"
         )
 
     def __str__(self) -> str:
         verdict = "more than chance" if self.is_real else "no clear difference"
-        if self.advice:
+        if self.advice and not self.is_real:
             verdict += f" ({self.advice})"
         return (
             f"{self.rate}: {self.lowest} and {self.highest} are {self.value:.3f} apart; chance "
