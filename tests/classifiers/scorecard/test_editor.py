@@ -139,6 +139,17 @@ def test_lines_are_found_as_the_card_prints_them():
         assert made.merge("home", 0, label).log() == made.merge("home", 0, given).log()
 
 
+def test_a_level_that_ends_like_a_printed_line_is_itself():
+    X, y = table()
+    X = X[["home"]].replace({"free": "own; other"})
+    settings = {"max_crosses": 0, "max_lines": None, "warn_baseline": False}
+    made = ScorecardClassifier("auc", learn_from="counts", **settings).edit(X, y)
+    lines = made.lines("home")
+    assert {"own", "own; other"} <= {line.label for line in lines}
+    for line in lines:
+        assert f"{{{line.index}: 1.0" in str(made.points("home", {line.label: 1}).log())
+
+
 def test_directions_are_kept_by_merging_neighbours(edit):
     for direction, sign in (("increasing", 1), ("decreasing", -1)):
         card = edit.monotone("age", direction).card

@@ -501,9 +501,10 @@ class CardEditor:
                 raise EditError(msg)
             return int(where)
         shown = self.lines(block.name)
-        for line in shown:
-            if line.label == where or _without_rows(line.label) == _without_rows(where):
-                return line.index
+        for same in (str, _without_rows):  # a level may end like a printed line
+            for line in shown:
+                if isinstance(where, str) and same(line.label) == same(where):
+                    return line.index
         if block.kind != "cross":
             bins = self._base.binner.bins_[self._base.blocks.index(block)]
             cell = 0 if where == "missing" else bins.cell_of(where)
@@ -525,12 +526,12 @@ class CardEditor:
         return f"<CardEditor: {self.n_edits} edits, {lines} lines>"
 
 
-def _without_rows(label: Any) -> Any:
+def _without_rows(label: str) -> str:
     """Return a printed line without "other" and "missing" at its end.
 
     A card prints them where their points are, also if no training row has them.
     """
-    return label.removesuffix("; missing").removesuffix("; other") if type(label) is str else label
+    return label.removesuffix("; missing").removesuffix("; other")
 
 
 def _restated(calibration: Any, unit: float) -> Any:
