@@ -250,6 +250,11 @@ ERRORS = [
         ),
     ),
     (
+        MissingColumnsError("age", ["wage", "Age"], "", fitted=["age", "wage"]),
+        {"similar": ("Age",), "fitted": ("age", "wage")},
+        "no column named 'age'; did you mean 'Age'? The columns are ['wage', 'Age']",
+    ),
+    (
         MissingColumnsError("age", ["sex"], "", ["age"]),
         {"name": "age", "available": ("sex",), "refusal": "", "unused": ("age",)},
         (

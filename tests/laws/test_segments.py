@@ -19,7 +19,7 @@ from directrix.engines.tables import as_table
 from directrix.exceptions import OutOfReachError
 from directrix.export import load, save
 from directrix.metrics import InEverySegment, RecallAtFPR
-from directrix.metrics.segments import level_shares
+from directrix.metrics.segments import Segments, level_shares
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -347,6 +347,13 @@ def test_a_source_says_what_is_wrong_with_its_segments(segment, words):
     rows["gaps"] = rows["c"].where(rows["id"] % 100 > 0, None)
     with pytest.raises((ValueError, KeyError), match=words):
         from_source("lines", rows, segment, limits=LIMITS)
+
+
+def test_a_name_instead_of_the_column_of_segments_is_refused_with_the_remedy():
+    with pytest.raises(ValueError, match=r"each of 4 rows, not of shape \(\): .*X\['c'\]"):
+        Segments.of("c", 4)
+    with pytest.raises(ValueError, match=r"each of 4 rows, not of shape \(3,\)$"):
+        Segments.of(["a", "b", "a"], 4)
 
 
 def test_segments_of_rows_in_memory_may_be_an_array():

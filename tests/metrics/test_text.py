@@ -100,11 +100,27 @@ def test_what_is_neither_text_nor_metric_is_refused(metric):
         ("AUC ", "'auc'"),
         ("accuracy", "'error'"),
         ("PR_AUC", "'average_precision'"),
+        ("Gini", "'auc'"),
+        ("KS", "'balanced_error'"),
+        ("recall@fpr=5%", "'recall@fpr=0.05'"),
+        ("recal@fpr=0.5 %", "'recall@fpr=0.005'"),
     ],
 )
 def test_a_misspelt_metric_has_a_suggestion(misspelt, meant):
     with pytest.raises(ValueError, match=re.escape(f"(did you mean {meant}?)")):
         resolve(misspelt)
+
+
+def test_what_cannot_be_read_is_not_suggested_as_it_was_given():
+    with pytest.raises(ValueError, match=r"no metric named 'recall@fpr=0.05\+': give one of"):
+        resolve("recall@fpr=0.05+")
+
+
+def test_a_misspelt_parameter_of_a_metric_is_named():
+    with pytest.raises(ValueError, match="has no parameter 'fm': the parameters are fp, fn"):
+        resolve("cost(fp=1, fm=5)")
+    with pytest.raises(ValueError, match="does not give what is needed: the parameters are fp, fn"):
+        resolve("cost(1, 2, 3, 4)")
 
 
 def test_what_is_like_no_metric_has_none():

@@ -1,5 +1,7 @@
 """Alternatives as a sequence, a table and a sentence."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from directrix.metrics import Parity, RecallAtFPR
@@ -47,6 +49,15 @@ def test_it_prints_as_a_table_with_what_is_chosen_and_why():
 
 def test_the_plain_fit_says_so():
     assert "the plain fit is delivered, it is small" in table(chosen=0).summary
+
+
+def test_segments_of_few_rows_are_named_whatever_is_delivered():
+    for chosen in (0, 1):
+        made = table(chosen)
+        assert "rows here" not in made.summary
+        plain = made[0]._replace(gap=made[0].gap._replace(few=("x",)))
+        few = replace(made, entries=(plain, made[1]))
+        assert "'x' has fewer than 30 rows here" in few.summary
 
 
 def test_it_becomes_a_data_frame():

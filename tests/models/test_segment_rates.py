@@ -51,6 +51,21 @@ def test_gaps_and_the_impact_ratio():
         rates.gap("auc")
 
 
+def test_small_segments_that_hide_a_gap_of_the_others_are_named():
+    segment = np.repeat(["a", "b", "tiny"], [1000, 1000, 3])
+    flagged = np.zeros(2003, dtype=bool)
+    flagged[:100] = flagged[1000:1200] = True
+    positive, weight = np.zeros(2003, dtype=bool), np.ones(2003)
+    rates = SegmentRates.of(positive, flagged, weight, Segments.of(segment, 2003))
+    gap = rates.gap("fpr")
+    assert (gap.is_real, gap.few) == (False, ("tiny",))
+    assert "no clear difference ('tiny' has fewer than 30 rows" in str(gap)
+    pooled = Segments.of(segment, 2003, {"tiny": "a"})
+    gap = SegmentRates.of(positive, flagged, weight, pooled).gap("fpr")
+    assert (gap.is_real, gap.few, gap.advice) == (True, (), "")
+    assert "fewer than" not in str(gap._replace(few=("tiny",)))
+
+
 @pytest.mark.parametrize("n_segments", [2, 10])
 def test_segments_that_are_shuffled_have_no_real_gap(n_segments, figure):
     rng = np.random.default_rng(0)

@@ -22,7 +22,7 @@ from directrix.classifiers.state import (
     require,
 )
 from directrix.exceptions import LabelNotFoundError, StateError
-from directrix.exceptions.columns import MissingColumnsError
+from directrix.exceptions.columns import MissingColumnsError, listed
 from directrix.fitting.progress import limit_fits
 from directrix.fitting.training_rows import KeyedRows, Standardization, checked_weight, folds_given
 from directrix.moments import Moments, ScoreHistogram
@@ -295,7 +295,11 @@ def raise_missing_columns(classifier: Any, X: Any, refusal: str = "") -> None:
         without_points = set(getattr(classifier, "_columns_without_points", ()))
         needed = [name for name in missing if name not in without_points]
         unused = () if needed else missing
-        raise MissingColumnsError((needed or missing)[0], given, refusal, unused) from None
+        if not refusal and len(needed) > 1:
+            refusal = f"{len(needed)} columns of the fit are missing: {listed(tuple(needed))}"
+        raise MissingColumnsError(
+            (needed or missing)[0], given, refusal, unused, fitted.tolist()
+        ) from None
 
 
 def only_entry(classifier: Any, noun: str) -> Any:

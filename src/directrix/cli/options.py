@@ -257,14 +257,12 @@ MetricText = Annotated[
 
 def parse_metric(text: str) -> Metric:
     """Return the metric that a text names; raise a usage error that suggests similar names."""
-    from directrix.metrics.table import TABLE, resolve
+    from directrix.metrics.table import resolve
 
     try:
         return resolve(text)
     except ValueError as error:
-        names = [row.name for row in TABLE]
-        msg = f"{error}{suggest_names(text, names)}"
-        raise typer.BadParameter(msg, param_hint="--metric") from None
+        raise typer.BadParameter(str(error), param_hint="--metric") from None
 
 
 def parse_columns(given: Sequence[str] | None) -> list[str] | None:

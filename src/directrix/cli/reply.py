@@ -28,7 +28,6 @@ from directrix.exceptions.columns import (
     MissingValuesError,
     NotNumericError,
     UnusableColumnsError,
-    suggest_names,
 )
 
 # ── Error messages of the command line: what is wrong, and what to do about it ────────────────────
@@ -99,7 +98,8 @@ def _(error: KeyError) -> str:  # its text is the repr of the message
 @_describe.register
 def _(error: ColumnNotFoundError) -> str:
     names = error.available
-    suggestion = suggest_names(str(error.name), names) or "."
+    similar = " or ".join(map(repr, error.similar))
+    suggestion = f"; did you mean {similar}?" if similar else "."
     listed = ", ".join(map(str, names[:_LISTED_COLUMNS]))
     left_out = len(names) - _LISTED_COLUMNS
     more = f" and {left_out} more" if left_out > 0 else ""

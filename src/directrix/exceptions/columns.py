@@ -38,7 +38,7 @@ class ColumnNotFoundError(KeyError):
 
     def __str__(self) -> str:  # KeyError would show the repr of its arguments
         known = f"are {list(self.available)}" if self.available else "have no names"
-        asked = suggest_names(self.name, self.available)
+        asked = _question(self.similar)
         listed_after = f" The {self.noun}s {known}" if asked else f"; the {self.noun}s {known}"
         return f"no {self.noun} named {self.name!r}{asked}{listed_after}"
 
@@ -116,14 +116,27 @@ class MissingColumnsError(ColumnNotFoundError, ValueError):
         What scikit-learn says of the table; it lists all columns that are missing or new.
     unused : iterable
         The columns that are missing, if none of them has points on the card.
+    fitted : iterable
+        All columns of the fit, which are not suggested for the one that is missing.
     """
 
     def __init__(
-        self, name: Any, available: Iterable[Any], refusal: str, unused: Iterable[Any] = ()
+        self,
+        name: Any,
+        available: Iterable[Any],
+        refusal: str,
+        unused: Iterable[Any] = (),
+        fitted: Iterable[Any] = (),
     ) -> None:
         super().__init__(name, available)
-        self.refusal, self.unused = refusal, tuple(unused)
-        self.args = (name, self.available, refusal, self.unused)
+        self.refusal, self.unused, self.fitted = refusal, tuple(unused), tuple(fitted)
+        self.args = (name, self.available, refusal, self.unused, self.fitted)
+
+    @property
+    def similar(self) -> tuple[str, ...]:
+        """Names of columns that resemble the missing one, and that the fit did not have."""
+        unknown = [each for each in self.available if each not in self.fitted]
+        return similar_names(self.name, unknown)
 
     def __str__(self) -> str:
         text = f"{self.refusal.rstrip()}\n{super().__str__()}".lstrip()
@@ -298,7 +311,10 @@ def similar_names(name: Any, names: Iterable[Any]) -> tuple[str, ...]:
 
 def suggest_names(name: Any, names: Iterable[Any]) -> str:
     """Return a question such as ``; did you mean 'fraud'?``, or "" if no name is similar."""
-    similar = similar_names(name, names)
+    return _question(similar_names(name, names))
+
+
+def _question(similar: tuple[str, ...]) -> str:
     return f"; did you mean {' or '.join(map(repr, similar))}?" if similar else ""
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from directrix.classifiers.scoring import ScoringFormula
 from directrix.engines.sql_dialects import DIALECTS, Dialect
+from directrix.exceptions.columns import suggest_names
 from directrix.export.expressions import used_features
 from directrix.export.pipelines import raw_formula
 from directrix.export.sql_writer import SqlWriter
@@ -281,7 +282,9 @@ def cells_to_sql(
 
 def _require_dialect(dialect: str) -> None:
     if dialect not in DIALECTS:
-        msg = f"no dialect {dialect!r}; there are {', '.join(DIALECTS)}"
+        asked = suggest_names(dialect, DIALECTS)
+        there = " There" if asked else "; there"
+        msg = f"no dialect {dialect!r}{asked}{there} are {', '.join(DIALECTS)}"
         raise ValueError(msg)
 
 

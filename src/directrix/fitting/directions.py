@@ -12,7 +12,7 @@ import numpy as np
 
 from directrix._typing import FloatArray, IntArray
 from directrix.exceptions import FewRowsWarning, find_stacklevel
-from directrix.exceptions.columns import ColumnNotFoundError
+from directrix.exceptions.columns import ColumnNotFoundError, suggest_names
 from directrix.frontier.compare import Curves, compare
 from directrix.metrics.base import Metric
 from directrix.models.gap import Gap
@@ -244,17 +244,19 @@ def _rising_levels(bins: LevelBins, requested: Any) -> tuple[str, IntArray]:
     unknown = [level for level in requested if level not in cells]
     known = [level for level in requested if level in cells]
     if len(known) >= _LEAST_LEVELS and unknown:
+        asked = "".join(suggest_names(level, bins.levels) for level in unknown)
         warn(
             f"levels {', '.join(map(repr, unknown))} of column {bins.name!r} have too few rows for "
             "points of their own, and no direction: rows with them are scored like all others of "
-            "few rows",
+            f"few rows{asked}",
             FewRowsWarning,
             stacklevel=find_stacklevel(),
         )
     elif unknown:
+        asked = suggest_names(unknown[0], bins.levels)
         msg = (
             f"column {bins.name!r} has no level {unknown[0]!r} with enough rows for points of its "
-            f"own; there are {', '.join(map(repr, bins.levels))}"
+            f"own{asked}{' There' if asked else '; there'} are {', '.join(map(repr, bins.levels))}"
         )
         raise ValueError(msg)
     rising = np.array([cells[level] for level in known], dtype=np.int64)

@@ -113,7 +113,11 @@ class Segments(NamedTuple):
         """Return the segments of rows, checked; ``pool`` gives new names to some."""
         given = np.asarray(values)
         if given.shape != (n_rows,):
-            msg = f"segment must name one for each of {n_rows} rows, not shape {given.shape}"
+            column = f": give the column itself, X[{values!r}]" if isinstance(values, str) else ""
+            msg = (
+                f"segment must be the segment of each of {n_rows} rows, not of shape "
+                f"{given.shape}{column}"
+            )
             raise ValueError(msg)
         names, number = numbered_names(given)
         if pool:

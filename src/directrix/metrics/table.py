@@ -77,8 +77,13 @@ def read(text: str, classes: Mapping[str, type[Metric]]) -> Metric | None:
     try:
         return metric_class(*values, **given)
     except TypeError:
-        known = ", ".join(getattr(metric_class, "__dataclass_fields__", {}))
-        msg = f"{text!r} must give {known or 'no parameters'}, as in 'recall@fpr=0.01'"
+        known = tuple(getattr(metric_class, "__dataclass_fields__", {}))
+        unknown = [word for word in given if word not in known]
+        problem = f"has no parameter {unknown[0]!r}" if unknown else "does not give what is needed"
+        msg = (
+            f"{text!r} {problem}: the parameters are {', '.join(known) or 'none'}, as in "
+            "'recall@fpr=0.01' or 'cost(fp=1, fn=20)'"
+        )
         raise ValueError(msg) from None
 
 
@@ -145,6 +150,8 @@ _ELSEWHERE = {
     "roc_auc": "auc",
     "pr_auc": "average_precision",
     "matthews_corrcoef": "mcc",
+    "gini": "auc",  # 2 AUC - 1
+    "ks": "balanced_error",  # 1 - 2 balanced errors
 }
 #: Least likeness of a name that is suggested for another.
 _ALIKE = 0.65
@@ -235,8 +242,16 @@ def _suggestion(metric: str) -> str:
     if not nearest:
         return ""
     name = known[nearest[0]] or nearest[0]
-    ending = f"={value.rstrip(' )')}" if value and "@" in name else ""
-    return f" (did you mean {name + ending!r}?)"
+    ending = f"={_share(value.rstrip(' )'))}" if value and "@" in name else ""
+    return "" if name + ending == metric else f" (did you mean {name + ending!r}?)"
+
+
+def _share(value: str) -> str:
+    """Return a percentage as the share that metrics take; other texts as they are."""
+    try:
+        return f"{float(value.removesuffix('%')) / 100:g}" if value.endswith("%") else value
+    except ValueError:
+        return value
 
 
 def metric_text(metric: Any) -> str:

@@ -118,13 +118,14 @@ class Alternatives(Sequence[Alternative]):
     def summary(self) -> str:
         """What is delivered, and what it costs, in one sentence."""
         rate, plain, chosen = self.parity.rate, self.entries[0], self.entries[self.chosen]
+        advice = f"; {plain.gap.advice}" if plain.gap.advice else ""
         if self.chosen == 0:
-            return f"Parity of {rate}: the plain fit is delivered, {self.why}"
+            return f"Parity of {rate}: the plain fit is delivered, {self.why}{advice}"
         change = f"{chosen.change.mean:+.4f} (standard error {chosen.error:.4f})"
         return (
             f"Parity of {rate}: the gap between segments is {chosen.gap.value:.3f} instead of "
             f"{plain.gap.value:.3f} (chance alone makes {chosen.gap.by_chance:.3f}), and "
-            f"{self.metric.label} is expected to change by {change}; {self.why}"
+            f"{self.metric.label} is expected to change by {change}; {self.why}{advice}"
         )
 
     @property

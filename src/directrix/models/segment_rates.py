@@ -9,6 +9,7 @@ import numpy as np
 
 from directrix._printing import html_table, text_table
 from directrix._typing import AnyArray, FloatArray
+from directrix.exceptions.columns import listed
 from directrix.metrics.segments import Segments
 from directrix.models.shares import wilson
 from directrix.moments.segment_scores import SegmentCounts
@@ -16,6 +17,8 @@ from directrix.moments.segment_scores import SegmentCounts
 #: Rates of a segment, by the names that users give them.
 RATES = ("alerts", "recall", "fpr", "precision")
 _DRAWS = 2000
+#: Below so many rows a segment moves by chance more than most gaps, and hides those of the others.
+_FEW_ROWS = 30
 
 
 class Share(NamedTuple):
@@ -78,6 +81,8 @@ class SegmentGap(NamedTuple):
         These two segments.
     by_chance, at_most_by_chance : float
         Mean and 95 % quantile of the same difference if all segments had the same rate.
+    few : tuple
+        Segments with fewer than 30 rows that the rate is a share of.
     """
 
     rate: str
@@ -86,14 +91,28 @@ class SegmentGap(NamedTuple):
     highest: Any
     by_chance: float
     at_most_by_chance: float
+    few: tuple[Any, ...] = ()
 
     @property
     def is_real(self) -> bool:
         """Whether the gap is wider than chance alone makes it in 95 % of samples."""
         return self.value > self.at_most_by_chance
 
+    @property
+    def advice(self) -> str:
+        """What to do about segments of few rows; empty if there are none."""
+        if not self.few:
+            return ""
+        verb = "has" if len(self.few) == 1 else "have"
+        return (
+            f"{listed(self.few)} {verb} fewer than {_FEW_ROWS} rows here, and may hide a gap "
+            "between the others: make them part of another segment, or leave them out"
+        )
+
     def __str__(self) -> str:
         verdict = "more than chance" if self.is_real else "no clear difference"
+        if self.advice and not self.is_real:
+            verdict += f" ({self.advice})"
         return (
             f"{self.rate}: {self.lowest} and {self.highest} are {self.value:.3f} apart; chance "
             f"alone makes {self.by_chance:.3f}, and up to {self.at_most_by_chance:.3f}: {verdict}"
@@ -192,7 +211,8 @@ class SegmentRates(tuple[SegmentRate, ...]):
         least, most = int(values.argmin()), int(values.argmax())
         ends = known[least][0], known[most][0]
         chance = float(ranges.mean()), float(np.quantile(ranges, 0.95))
-        return SegmentGap(rate, float(np.ptp(values)), *ends, *chance)
+        few = tuple(name for name, share in known if share.rows < _FEW_ROWS)
+        return SegmentGap(rate, float(np.ptp(values)), *ends, *chance, few)
 
     @property
     def impact_ratio(self) -> float:

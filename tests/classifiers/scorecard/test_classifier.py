@@ -551,6 +551,10 @@ def test_repeated_rows_are_in_different_folds_and_tell_nothing_new():
 REFUSED = {
     "learn_from": ({"learn_from": "rest"}, "learn_from must be one of rows, counts, not 'rest'"),
     "binner": ({"binner": "quantiles"}, "binner must be 'auto' or a Binner, not 'quantiles'"),
+    "binner of a dict": (
+        {"binner": {"max_bins": 5}},
+        r"not {'max_bins': 5}: give Binner\(\*\*binn",
+    ),
     "negative crosses": ({"max_crosses": -1}, "max_crosses must be a whole number"),
     "half a cross": ({"max_crosses": 0.5}, "max_crosses must be a whole number"),
     "crosses": ({"max_crosses": "all"}, "max_crosses must be a whole number"),
@@ -640,3 +644,28 @@ def test_a_missing_column_without_points_says_how_to_add_it():
     with pytest.raises(MissingColumnsError) as caught:
         card.predict(table[["b"]].rename(columns={"b": "c"}))
     assert (caught.value.name, caught.value.unused) == ("a", ())
+
+
+def test_a_missing_column_is_not_taken_for_another_of_the_fit():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(400, 3)), columns=["income", "incomes", "time"])
+    y = table.sum(axis=1) + rng.normal(size=400) > 0
+    card = ScorecardClassifier("auc", learn_from="counts", max_crosses=0).fit(table, y)
+    with pytest.raises(MissingColumnsError, match="no column named 'income'; the columns are"):
+        card.predict(table[["incomes", "time"]])
+    with pytest.raises(MissingColumnsError, match="did you mean 'Income_1'"):
+        card.predict(table.rename(columns={"income": "Income_1"}))
+    two = "^2 columns of the fit are missing: 'income', 'time'\nno column named 'income'"
+    with pytest.raises(MissingColumnsError, match=two):
+        card.predict(table[["incomes"]])
+
+
+def test_one_row_that_is_no_table_is_refused_with_the_remedy():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(400, 2)), columns=["a", "b"])
+    card = ScorecardClassifier("auc", learn_from="counts").fit(table, table["a"] > 0)
+    row = table.iloc[0]
+    for given in (row, row.to_dict()):
+        with pytest.raises(ValueError, match=r"table\.iloc\[\[0\]\], and of a dict pd\.DataFrame"):
+            card.predict(given)
+    assert card.predict(pd.DataFrame([row.to_dict()])) == card.predict(table.iloc[[0]])

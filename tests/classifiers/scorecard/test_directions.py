@@ -108,7 +108,16 @@ def test_a_direction_that_rows_contradict_is_said():
         ({"risk": "up"}, ValueError, "'risk' must be 'increasing' or 'decreasing', not 'up'"),
         ({"risk": ["a", "b"]}, ValueError, "holds no texts"),
         ({"grade": "increasing"}, ValueError, "holds texts, which have no order"),
-        ({"grade": ["good", "bad"]}, ValueError, "no level 'bad'"),
+        (
+            {"grade": ["good", "bad"]},
+            ValueError,
+            "no level 'bad'.*; there are 'fair', 'good', 'poor'",
+        ),
+        (
+            {"grade": ["good", "Poor"]},
+            ValueError,
+            "did you mean 'poor'. There are 'fair', 'good', ",
+        ),
         ({"grade": ["good"]}, ValueError, "two or more different"),
         ({"grade": ["good", "good"]}, ValueError, "two or more different"),
         ({"risk": "increasing", 0: "increasing"}, ValueError, "twice"),
@@ -126,6 +135,8 @@ def test_levels_of_few_rows_have_no_direction():
     with pytest.warns(FewRowsWarning, match="levels 'rare' of column 'grade' have too few rows"):
         fitted = card("auc", learn_from="counts", monotone=monotone).fit(X, y)
     assert fitted.report_.directions[0].wish == "good <= fair <= poor"
+    with pytest.warns(FewRowsWarning, match="'Fair' of column.*; did you mean 'fair'"):
+        card("auc", learn_from="counts", monotone={"grade": ["good", "Fair", "poor"]}).fit(X, y)
 
 
 def test_several_classes_have_no_direction():

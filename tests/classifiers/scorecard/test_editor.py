@@ -125,6 +125,31 @@ def test_points_of_two_lines_need_no_other_to_be_relative_to(edit):
     assert made.log()[0]["points"] == [[0, 10.0], [1, 0.0]]
 
 
+def test_lines_are_found_as_the_card_prints_them():
+    X, y = table()
+    settings = {"learn_from": "counts", "max_crosses": 0, "points": "integer"}
+    made = ScorecardClassifier("auc", **settings).edit(X[["home", "age"]], y)
+    shown = [line.label for line in made.lines("home")]
+    printed = [line.split("  ")[-1].strip() for line in str(made.card).splitlines()]
+    tailed = [label for label in printed if label.endswith("; other; missing")]
+    assert tailed
+    assert not set(tailed) & set(shown)
+    for label in tailed:
+        given = label.removesuffix("; other; missing")
+        assert made.merge("home", 0, label).log() == made.merge("home", 0, given).log()
+
+
+def test_a_level_that_ends_like_a_printed_line_is_itself():
+    X, y = table()
+    X = X[["home"]].replace({"free": "own; other"})
+    settings = {"max_crosses": 0, "max_lines": None, "warn_baseline": False}
+    made = ScorecardClassifier("auc", learn_from="counts", **settings).edit(X, y)
+    lines = made.lines("home")
+    assert {"own", "own; other"} <= {line.label for line in lines}
+    for line in lines:
+        assert f"{{{line.index}: 1.0" in str(made.points("home", {line.label: 1}).log())
+
+
 def test_directions_are_kept_by_merging_neighbours(edit):
     for direction, sign in (("increasing", 1), ("decreasing", -1)):
         card = edit.monotone("age", direction).card
@@ -409,6 +434,7 @@ def test_edits_that_cannot_be_made_say_what_to_do(edit):
         (lambda: edit.join_missing("age"), "missing_with"),
         (lambda: edit.monotone("age", "up"), "'increasing' or 'decreasing'"),
         (lambda: edit.monotone("age", ["a"]), "has no levels"),
+        (lambda: edit.monotone("home", "increasing"), "have no order: give its levels"),
         (lambda: edit.points("home", {0: np.nan}), "finite"),
         (lambda: edit.apply([{"edit": "split", "column": "age"}]), "edits are merge"),
         (lambda: edit.apply([{"edit": "merge", "column": "age"}]), "it lacks 'from'"),

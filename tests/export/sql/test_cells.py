@@ -197,6 +197,8 @@ def test_wrong_arguments_are_named(binner):
         cells_to_sql(Binner())
     with pytest.raises(TypeError, match="takes a fitted Binner, not dict"):
         cells_to_sql({})
+    with pytest.raises(ValueError, match=r"did you mean 'sqlite'\? There are duckdb"):
+        cells_to_sql(binner, dialect="SQLite")
     with pytest.raises(ValueError, match="no dialect 'mysql'; there are duckdb"):
         cells_to_sql(binner, dialect="mysql")
     with pytest.raises(ValueError, match="columns must be 7 names"):

@@ -408,8 +408,12 @@ class ScorecardClassifier(CardModel):
         if self.learn_from not in _LEARN_FROM:
             msg = f"learn_from must be one of {', '.join(_LEARN_FROM)}, not {self.learn_from!r}"
             raise ValueError(msg)
-        if isinstance(self.binner, str) and self.binner != "auto":
+        if isinstance(self.binner, Mapping) or (
+            isinstance(self.binner, str) and self.binner != "auto"
+        ):
             msg = f"binner must be 'auto' or a Binner, not {self.binner!r}"
+            if isinstance(self.binner, Mapping):
+                msg += ": give Binner(**binner)"
             raise ValueError(msg)
         for name, least in (("max_crosses", 0), ("max_columns", 1), ("max_lines", 2)):
             value = getattr(self, name)

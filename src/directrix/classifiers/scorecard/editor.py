@@ -501,9 +501,10 @@ class CardEditor:
                 raise EditError(msg)
             return int(where)
         shown = self.lines(block.name)
-        for line in shown:
-            if line.label == where:
-                return line.index
+        for same in (str, _without_rows):  # a level may end like a printed line
+            for line in shown:
+                if isinstance(where, str) and same(line.label) == same(where):
+                    return line.index
         if block.kind != "cross":
             bins = self._base.binner.bins_[self._base.blocks.index(block)]
             cell = 0 if where == "missing" else bins.cell_of(where)
@@ -523,6 +524,14 @@ class CardEditor:
     def __repr__(self) -> str:
         lines = len(self._present.whole.printed)
         return f"<CardEditor: {self.n_edits} edits, {lines} lines>"
+
+
+def _without_rows(label: str) -> str:
+    """Return a printed line without "other" and "missing" at its end.
+
+    A card prints them where their points are, also if no training row has them.
+    """
+    return label.removesuffix("; missing").removesuffix("; other")
 
 
 def _restated(calibration: Any, unit: float) -> Any:
@@ -581,11 +590,14 @@ def _monotone(base: EditBase, block: Block, present: Arrangement, edit: Any) -> 
     if direction is None:
         return present.directed(index, None)
     if isinstance(direction, str):
-        if direction not in _DIRECTIONS or not block.n_ordered:
+        if not block.n_ordered:
             msg = (
-                "direction must be 'increasing' or 'decreasing' for bins in an order, or a list of "
-                f"levels, not {direction!r}"
+                f"the bins of column {block.name!r} have no order: give its levels from the least "
+                f"risk to the greatest, not {direction!r}"
             )
+            raise EditError(msg)
+        if direction not in _DIRECTIONS:
+            msg = f"direction must be 'increasing' or 'decreasing', not {direction!r}"
             raise EditError(msg)
         return present.directed(index, direction)
     if block.kind != "text":

@@ -492,7 +492,8 @@ class CardModel(MetricClassifier):
         X = in_memory(X)
         if hasattr(self, "feature_names_in_") and has_names(X):
             raise_missing_columns(self, X)
-        elif len(getattr(X, "shape", (0, 0))) == 2:  # a table refuses others in better words
+        elif not isinstance(X, Mapping) and len(getattr(X, "shape", (0, 0))) == 2:
+            # A table refuses others in better words.
             validate_data(self, X, reset=False, skip_check_array=True)
         cells: IntArray = self.binner_.cells(X)
         return cells
