@@ -174,37 +174,45 @@ def groups(arena: Everything) -> list[Group]:
 
 def text(arena: Everything) -> str:
     """Return the page."""
-    lines = ["# Evidence", "", *_how(arena), "", "## In short", "", *in_short(arena)]
+    lines = ["# Evidence", "", _opening(arena), "", "## In short", "", *in_short(arena)]
     lines += ["", "## Cards on tables, with the lines they print", "", *cards_on_tables(arena)]
     lines += ["", "## What to expect for a table like yours", "", *expectations(arena)]
     lines += ["", "## Over all sets together", "", *pooled_tests(arena)]
     lines += ["", "## Where we lose, and to whom", "", *losses(arena)]
     lines += ["", "## Cost, honesty, scale", "", *cost_and_scale(arena)]
+    lines += ["", "## How it was measured", "", *_how(arena)]
     lines += ["", "## Everything else", "", *(f"- [{what}](../{path})" for path, what in LINKS)]
     return "\n".join(lines) + "\n"
 
 
-def _how(arena: Everything) -> list[str]:
-    commits = ", ".join(f"`{commit}`" for commit in arena.commits)
+def _opening(arena: Everything) -> str:
     by_kind = {kind: len(arena.measured(names, "AUC", [TUNED])) for kind, names in SETS.items()}
     kinds = ", ".join(f"{count} {kind}" for kind, count in by_kind.items())
     n_tables, n_new = (len(arena.measured(n, "AUC", [LINE])) for n in (TABLES, NEW_TABLES))
     new = (
         f", and {n_new} tables new to it, which were run once, on {MEASURED_ONCE}" if n_new else ""
     )
+    return (
+        "Cards and lines against tuned competitors, all on the same folds: "
+        f"{sum(by_kind.values())} sets of numbers ({kinds}) and {n_tables} tables with text and "
+        f"missing values that were at hand during development{new}. [How it was measured](#how-it-was-measured), and what "
+        "was not, stands at the end."
+    )
+
+
+def _how(arena: Everything) -> list[str]:
+    commits = ", ".join(f"`{commit}`" for commit in arena.commits)
     hours = sum(score.cpu_seconds for score in arena.scores) / 3600
     folds = " and ".join(
         f"{_REPEATS[repeats]} of five folds of {kind}"
         for kind, repeats in whole_repeats(arena).items()
     )
     about = (
-        f"{sum(by_kind.values())} sets of numbers ({kinds}) and {n_tables} tables with text and "
-        f"missing values that were at hand during development{new}; at most 10,000 rows of each; "
-        f"{folds}, the same for "
-        "all; all that is chosen, is chosen in folds of the training rows. Competitors, and all "
-        "comparisons but one that is named below, were fixed before the run. Measured on commit "
-        f"{commits}, in {hours:.2g} hours of CPU time; this page is made from [its records]"
-        "(../benchmarks/README.md) by `python -m benchmarks.arena.pages`."
+        f"At most 10,000 rows of each set; {folds}, the same for all; all that is chosen, is "
+        "chosen in folds of the training rows. Competitors, and all comparisons but one that is "
+        f"named above, were fixed before the run. Measured on commit {commits}, in {hours:.2g} "
+        "hours of CPU time; this page is made from [its records](../benchmarks/README.md) by "
+        "`python -m benchmarks.arena.pages`."
     )
     missing = not_run(arena)
     return [about, "", f"Fewer folds were run of some: {missing}."] if missing else [about]
@@ -247,7 +255,7 @@ def _folds_of(arena: Everything) -> Counter[tuple[str, str]]:
 
 
 def in_short(arena: Everything) -> list[str]:
-    """Return what the pooled tests below say, in a few sentences."""
+    """Return the gains over boosting, and what the pooled tests below say, in a few sentences."""
     wins, losses = (
         [len(arena.outcomes(NUMBERS, m, DIRECT, [TUNED])[word]) for m in LINE_METRICS]
         for word in ("win", "loss")
@@ -255,8 +263,13 @@ def in_short(arena: Everything) -> list[str]:
     lines = corrected_gains(arena, LINE_TESTS)
     better = [test.metric for test, (gain, p) in lines.items() if p < LEVEL and gain.median > 0]
     return [
-        _trees_ahead(arena, "sets of numbers", NUMBERS),
-        *(_trees_ahead(arena, f"tables {about}", of) for about, of in _TABLE_GROUPS.items()),
+        (
+            "What a card gains over boosting, in the mean of the sets; lines are the median. On so "
+            "many sets it is behind; in brackets, significantly."
+        ),
+        "",
+        *against_trees(arena),
+        "",
         (
             f"- **A line** (`{SHORT[DIRECT]}`) against tuned logistic regression on sets of "
             f"numbers: significantly better on {min(wins)} to {max(wins)} of {len(NUMBERS)} sets, "
@@ -273,31 +286,43 @@ def in_short(arena: Everything) -> list[str]:
 
 
 _TABLE_GROUPS = {"new to it": NEW_TABLES, "at hand during development": TABLES}
+#: Those that were chosen by nobody's result first.
+_AGAINST_TREES = {
+    **{f"tables {about}": names for about, names in _TABLE_GROUPS.items()},
+    "sets of numbers": NUMBERS,
+}
 
 
-def signed(mean: float) -> str:
-    """Return a gain with its sign; one that rounds to zero has none to speak of."""
-    return f"{round(mean, 3) + 0.0:+.3f}"
-
-
-def _trees_ahead(arena: Everything, about: str, names: Sequence[str]) -> str:
-    """Return on how many sets boosting is ahead of a card, and how many lines that has."""
-    said = []
-    for metric in ("AUC", "recall at FPR 5 %"):
-        to_trees = np.subtract(*arena.means(names, metric, [CARD, TREES]).T)
-        full = np.subtract(*arena.means(names, metric, [FULL, TREES]).T)
-        if not len(to_trees):
-            return f"- **{sentence_case(about)}**: not measured yet."
-        said.append(
-            f"in {metric} on {np.count_nonzero(to_trees < 0)} of {len(to_trees)} (the card's gain "
-            f"is {signed(to_trees.mean())} in the mean, the full card's {signed(full.mean())})"
-        )
-    few, many = (-arena.means(names, LINES, [ours]) for ours in (CARD, FULL))
-    beside = f", the full card {np.median(many):.0f}" if len(many) else ""
-    return (
-        f"- **{sentence_case(about)}**: tuned LightGBM is ahead of the card {' and '.join(said)}. "
-        f"The card prints {np.median(few):.0f} lines in the median{beside}."
+def against_trees(arena: Everything, cards: Sequence[str] = (CARD, FULL)) -> list[str]:
+    """Return a table of what cards gain over boosting, and on how many sets they do not."""
+    table = header(
+        "mean gain over tuned LightGBM | lines | AUC | behind | recall at FPR 5 % | behind"
     )
+    for about, names in _AGAINST_TREES.items():
+        for ours in cards:
+            cells = [
+                cell
+                for metric in ("AUC", "recall at FPR 5 %")
+                for cell in _over_trees(arena, names, metric, ours)
+            ]
+            lines = -arena.means(names, LINES, [ours])
+            if cells:
+                shown = f"{np.median(lines):.0f}" if len(lines) else ""
+                sets = len(arena.measured(names, "AUC", [ours, TREES]))
+                called = f"{sets} {about}" if ours == cards[0] else SHORT[ours]
+                table.append(line(called, shown, *cells))
+    return table
+
+
+def _over_trees(arena: Everything, names: Sequence[str], metric: str, ours: str) -> list[str]:
+    """Return the mean gain of a card over boosting, and on how many sets it is behind."""
+    gains = np.subtract(*arena.means(names, metric, [ours, TREES]).T)
+    if not len(gains):
+        return []
+    # A mean that rounds to zero has no sign to speak of.
+    mean, behind = round(gains.mean(), 3) + 0.0, np.count_nonzero(gains < 0)
+    clearly = len(arena.outcomes(names, metric, ours, [TREES])["loss"])
+    return [f"{mean:+.3f}", f"{behind} ({clearly})"]
 
 
 def _pooled(arena: Everything, ours: str) -> str:

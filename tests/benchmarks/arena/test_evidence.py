@@ -93,8 +93,9 @@ def test_cards_meet_the_logistic_regression_that_is_tuned_for_the_metric(tmp_pat
 
 
 def test_the_summary_says_what_the_pooled_tests_say(arena):
-    numbers, new, at_hand, about_line, about_card, about_full = evidence.in_short(arena)
-    assert all(said.endswith("not measured yet.") for said in (numbers, new, at_hand))
+    about_line, about_card, about_full = evidence.in_short(arena)[-3:]
+    (row,) = evidence.against_trees(arena, [CARD])[2:]
+    assert row.startswith("| 3 sets of numbers |  | -0.100 | 3 (3) |")
     assert "significantly better on 3 to 3 of 61 sets" in about_line
     assert "worse on 0 to 0" in about_line
     assert about_line.endswith("significantly better in no metric.")  # three sets are too few
@@ -111,7 +112,7 @@ def test_gains_of_many_sets_are_clear(tmp_path):
         for rival, value in RIVALS.items()
     ]
     record.append([score.cells(METRICS) for score in scores])
-    about_line, about_card = evidence.in_short(Everything(record))[3:5]
+    about_line, about_card = evidence.in_short(Everything(record))[-3:-1]
     assert about_line.endswith("significantly better in AUC.")
     assert "against LightGBM (20 sets) better in 0, worse in 1 of 1" in about_card
 
@@ -138,10 +139,10 @@ def test_tables_say_on_how_many_boosting_is_ahead_and_how_long_the_cards_are(tmp
                 score = Score(name, 500, 5, 0, fold, rival, 1.0, 1.0, "abcdef0", measured)
                 record.append([score.cells(record.columns[9:])])
     arena = Everything(record)
-    said = evidence.in_short(arena)[1]
-    assert "in AUC on 2 of 3 (the card's gain is -0.033 in the mean" in said
-    assert "the full card's +0.017)" in said
-    assert "prints 40 lines in the median, the full card 200" in said
+    assert evidence.against_trees(arena)[2:] == [
+        "| 3 tables new to it | 40 | -0.033 | 2 (2) | -0.033 | 2 (2) |",
+        "| its full card | 200 | +0.017 | 2 (2) | +0.017 | 2 (2) |",
+    ]
     table = [line for line in evidence.cards_on_tables(arena) if line.startswith("| mean of 3")]
     assert len(table) == 2
     assert all(row.endswith("| 40 | 200 |") for row in table)
@@ -175,8 +176,9 @@ def test_losses_are_counted_and_named(arena):
 def test_the_page_names_the_commit_and_claims_no_set_that_was_not_measured(arena):
     how = " ".join(evidence._how(arena))
     assert "`abcdef0`" in how
-    assert how.startswith("3 sets of numbers")
-    assert "0 tables" in how
+    opening = evidence._opening(arena)
+    assert ": 3 sets of numbers" in opening
+    assert "0 tables" in opening
     assert "not one repeat of five folds of sets of numbers" in how
 
 
