@@ -141,8 +141,8 @@ def release(
     require(not private or min_cell is None, "noise takes its place: leave it out", "--min-cell")
     require(
         not private or classes,
-        "a private release names all labels that rows may have, such as no,yes: a label that is "
-        "there because of one row would disclose that row",
+        "a private release has all labels that rows may have: one that is there because of one row "
+        "discloses that row. Name them all, such as no,yes",
         "--classes",
     )
     binner = load_bins(agreed)
