@@ -57,3 +57,11 @@ def test_whole_numbers_that_are_objects_are_whole_numbers():
 @pytest.mark.parametrize("y", [None, [], [[1], [0]], np.array(["a", "b"]), [1.0, 2.0]])
 def test_other_labels_stay_as_they_are(y):
     assert plain_labels(y) is y
+
+
+@pytest.mark.parametrize("classifier", [DirectClassifier, ScorecardClassifier])
+def test_a_quantity_is_refused_with_its_value(classifier):
+    X, y = rows()
+    quantity = np.where(np.arange(len(y)) == 7, 0.5, np.arange(len(y)) % 2)
+    with pytest.raises(ValueError, match=r"y has the value 0\.5, .*such as y > limit"):
+        classifier("auc").fit(X, quantity)

@@ -167,11 +167,12 @@ def fitted(**params):
     return ScorecardClassifier("auc", warn_baseline=False, **params).fit(table, late), table
 
 
-@pytest.mark.parametrize("points", [None, "integer", "pdo"])
+@pytest.mark.parametrize("points", [None, "integer", "pdo", IntegerPoints(5)])
 def test_sizes_are_known_and_each_is_a_fitted_classifier(points):
     made, table = fitted(points=points)
     sizes = made.sizes()
     lines = [size.lines for size in sizes]
+    assert made.report_.size.full_lines == lines[-1]
     assert lines[:-1] == sorted(lines[:-1])
     assert [size.gap is None for size in sizes] == [False] * (len(sizes) - 1) + [True]
     assert [size.lines for size in sizes if size.is_chosen] == [made.card_.n_lines]
@@ -305,6 +306,8 @@ def test_a_saved_compact_card_is_the_same(tmp_path):
     assert str(read.card_) == str(made.card_)
     with pytest.raises(CardSizeError):
         read.compact(10)
+    with pytest.raises(CardSizeError, match="was read from a file"):
+        read.sizes()
 
 
 def test_cards_are_a_coding_of_cells():

@@ -134,6 +134,10 @@ def test_a_card_of_counts_says_what_it_lacks(card, rows):
     html = text_of(to_document(made))
     assert "it has scored no row that was held out" in html
     assert "No held-out rows are known" in html
+    assert "rates are those of normal scores, and no row has tested them" in html
+    report = text_of(to_document(made, template="clinical"))
+    assert "It was made from counts of rows in bins" in report
+    assert "on rows that they were not fitted to" not in report
 
 
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")

@@ -7,12 +7,17 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from directrix._printing import LinkedEstimator
 from directrix._typing import AnyArray, FloatArray
-from directrix.classifiers.labels import dates_in_microseconds, plain_labels, positive_label
+from directrix.classifiers.labels import (
+    dates_in_microseconds,
+    plain_labels,
+    positive_label,
+    require_class_labels,
+)
 from directrix.classifiers.scoring import ScoringFormula
 from directrix.classifiers.state import (
     ModelMetadata,
@@ -212,7 +217,7 @@ class LinearClassifier(LinkedEstimator, ClassifierMixin, BaseEstimator):
         """
         X, y = self._validated(X, y)
         if not binary:
-            check_classification_targets(y)
+            require_class_labels(y)
         weight = checked_weight(sample_weight, X)
         folds = None if cv is _NO_CV else folds_given(cv, X, y, groups)
         keyed = KeyedRows.of(X, dates_in_microseconds(y), weight, folds, groups)
@@ -326,7 +331,7 @@ def only_entry(classifier: Any, noun: str) -> Any:
 def two_classes(y: AnyArray) -> AnyArray:
     """Return the two labels of y; raise an error with a remedy for any other number of labels."""
     classes = np.unique(y)
-    check_classification_targets(classes)  # given all of y, it would look for the labels again
+    require_class_labels(classes)  # given all of y, it would look for the labels again
     if len(classes) > 2:
         msg = (
             "Only binary classification is supported. The type of the target is "

@@ -14,6 +14,7 @@ from datetime import date
 from typing import Any
 
 import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
 
 from directrix._typing import AnyArray
 from directrix.exceptions import LabelNotFoundError, MissingLabelsError
@@ -224,3 +225,20 @@ def _name(label: Any) -> str:
     text = "".join(c if f"_{c}".isidentifier() else "_" for c in text)
     text = re.sub("_+", "_", text).strip("_")
     return text.encode()[:_MOST_BYTES].decode(errors="ignore").rstrip("_")
+
+
+def require_class_labels(y: AnyArray) -> None:
+    """Raise ValueError for a target that is a quantity, as scikit-learn does, and name a value."""
+    try:
+        check_classification_targets(y)
+    except ValueError as error:
+        values = np.asarray(y)
+        fractions = values[values % 1 != 0] if values.dtype.kind == "f" else values[:0]
+        if not len(fractions):
+            raise
+        msg = (
+            f"Unknown label type: continuous. y has the value {fractions[0]:g}, and labels of "
+            "classes are texts, Booleans or whole numbers: make two classes of a quantity, such "
+            "as y > limit, and drop rows whose label is not known."
+        )
+        raise ValueError(msg) from error

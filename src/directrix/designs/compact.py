@@ -225,6 +225,7 @@ class CompactFit:
         comparison = comparison._replace(pooled=np.array([of_metric for of_metric, _ in terms]))
         selection = _with_sizes(best.selection, comparison, [each.held_out for each in scaled])
         chosen, rule = self._chosen(selection, sizes, comparison, curves, full_lines)
+        compared = max(full_lines, self._lines(cards[None]))  # gaps are to the card before rounding
         finals = []
         for k, size in enumerate(made):
             of_size, choice = replace(best.selection, rows=size.rows), best.choice
@@ -246,7 +247,7 @@ class CompactFit:
             report = replace(
                 best.report,
                 expected=final.assessment.estimate,
-                size=CardSize(self._lines(size.card), full_lines, gap),
+                size=CardSize(self._lines(size.card), compared, gap),
                 gap=_behind_by(simple, gap, losses) or best.report.gap,
                 unbinned_baseline=_behind_by(unbinned, gap, losses),
                 ties=ties_split(self.metric, curves[1 + k]) if size.card.is_whole else None,

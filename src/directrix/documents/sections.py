@@ -248,10 +248,13 @@ def _operating_point(page: Page, data: DocumentData) -> None:
     header, *table = data.point.table()
     page.table(header, table)
     guarantee = data.point.guarantee
+    expected = "the intervals say what to expect"
+    if data.point.expected is None:
+        expected = "rates are those of normal scores, and no row has tested them"
     page.paragraph(
         f"Guarantee: {guarantee}, if new rows come from the same source."
         if guarantee
-        else "No limit is guaranteed on new rows; the intervals say what to expect."
+        else f"No limit is guaranteed on new rows; {expected}."
     )
     if data.point.money is not None:
         page.paragraph(str(data.point.money))
@@ -565,14 +568,24 @@ def _span(points: AnyArray) -> str:
 def _making(page: Page, data: DocumentData) -> None:
     page.heading("How the model was made")
     report = next(iter(getattr(data.classifier, "reports_", ())), None)
+    metric = data.point.metric.label
+    if data.point.expected is None:
+        choice = (
+            "It was made from counts of rows in bins: candidates are compared by what these counts "
+            f"predict for {metric} if scores are normal, and no row was held out. The threshold is "
+            "predicted in the same way: evaluate the card on rows before it is used."
+        )
+    else:
+        choice = (
+            f"Candidates are compared by {metric} on rows that they were not fitted to; bins, "
+            "merging and rounding are repeated without these rows. The threshold and the rates to "
+            "expect come from the same held-out rows, corrected for the choice."
+        )
     page.paragraph(
         "A scorecard: columns are cut into bins without looking at the outcome, and a linear model "
-        "with a penalty that holds neighbouring bins together gives points to each bin. Candidates "
-        f"are compared by {data.point.metric.label} on rows that they were not fitted to; bins, "
-        "merging and rounding are repeated without these rows. The threshold and the rates to "
-        "expect come from the same held-out rows, corrected for the choice. Classes are not "
-        "resampled: probabilities are those of the share of positives among the training rows, by "
-        f"a {data.classifier.calibration_.how}."
+        f"with a penalty that holds neighbouring bins together gives points to each bin. {choice} "
+        "Classes are not resampled: probabilities are those of the share of positives among the "
+        f"training rows, by a {data.classifier.calibration_.how}."
     )
     if report is not None:
         page.paragraph(" ".join(report.choice))

@@ -79,3 +79,87 @@ def test_mistakes(call, sites):
     refused = call("merge", sites / "a.sketch", "-o", sites / "b")
     assert refused.code != 0
     assert call("fit", sites / "a.sketch", "-o", sites / "b").code != 0
+
+
+@pytest.fixture
+def agreed(call, sites):
+    for site, column in (("north", "age"), ("south", "Alter")):
+        frame = pd.read_csv(sites / site / "rows.csv")
+        frame = frame.rename(columns={column: "age"}).drop(columns="home")
+        frame.to_csv(sites / f"{site}.csv", index=False)
+        given = [sites / f"{site}.csv", "-t", "late", "--site", site]
+        assert call("sketch", *given, "-o", sites / f"{site}.sketch").code == 0
+    sketches = [sites / "north.sketch", sites / "south.sketch"]
+    assert call("bins", *sketches, "-o", sites / "bins.json").code == 0
+    return sites
+
+
+def refusal(result, code=2):
+    """Return the message of a command that has failed: 1 for a wrong file, 2 for a wrong call."""
+    assert result.code == code, result.err
+    return " ".join(result.err.split())
+
+
+def test_sketches_and_bins_can_be_looked_at(call, agreed):
+    shown = call("show", agreed / "north.sketch")
+    assert shown.code == 0, shown.err
+    assert "about 800 rows; 1 column" in shown.out
+    assert "in all)" in next(line for line in shown.out.splitlines() if line.startswith("age "))
+    values = call("show", agreed / "north.sketch", "--json").json
+    assert values["kind"] == "TableSketch"
+    assert values["columns"]["north"]["age"][0] >= 18
+    shown = call("show", agreed / "bins.json")
+    assert shown.out.startswith("column")
+    assert call("show", agreed / "bins.json", "--json").json["columns"] == ["age"]
+
+
+def test_a_release_says_how_to_name_a_column_that_is_lacking(call, agreed):
+    frame = pd.read_csv(agreed / "south.csv").rename(columns={"age": "Alter"})
+    frame.to_csv(agreed / "south.csv", index=False)
+    given = [agreed / "south.csv", "-t", "late", "--site", "south", "--bins", agreed / "bins.json"]
+    made = call("release", *given, "--ledger", agreed / "l", "-o", agreed / "a.release")
+    text = refusal(made, 1)
+    assert "no column 'age'" in text
+    assert '{"columns": {"name of age here": "age"}}' in text
+
+
+def test_other_files_are_told_by_what_they_are(call, agreed):
+    rows_of_north = agreed / "north.csv"
+    out = ["-o", agreed / "none"]
+    assert "this needs a sketch" in refusal(call("bins", rows_of_north, *out), 1)
+    given = [rows_of_north, "-t", "late", "--site", "north", *out]
+    text = refusal(call("release", *given, "--bins", agreed / "north.sketch"), 1)
+    assert "is a sketch, and this needs a file of bins" in text
+    assert "is a sketch" in refusal(call("fit", agreed / "north.sketch", *out))
+    assert "is a file of bins" in refusal(call("fit", agreed / "bins.json", *out))
+
+
+@pytest.mark.parametrize(
+    ("more", "option"),
+    [
+        ([], "--target"),
+        (["-t", "late", "--epsilon", "1"], "--epsilon"),
+        (["-t", "late", "--delta", "1e-6"], "--delta"),
+        (["-t", "late", "--epsilon", "1", "--delta", "1e-6"], "--classes"),
+        (
+            ["-t", "late", "--epsilon", "1", "--delta", "1e-6", "--min-cell", "5"],
+            "--min-cell",
+        ),
+    ],
+)
+def test_a_wrong_call_names_the_option(call, agreed, more, option):
+    given = [agreed / "north.csv", "--site", "north", "--bins", agreed / "bins.json", *more]
+    made = call("release", *given, "--ledger", agreed / "l", "-o", agreed / "a.release")
+    assert f"Invalid value for {option}:" in refusal(made)
+
+
+def test_a_card_of_releases_has_the_positive_label_and_no_guarantee(call, agreed):
+    given = [agreed / "north.csv", "-t", "late", "--site", "north", "--bins", agreed / "bins.json"]
+    release = agreed / "north.release"
+    assert call("release", *given, "--ledger", agreed / "l", "-o", release).code == 0
+    fitted = call("fit", release, "--positive", "no", "-m", "auc", "-o", agreed / "no.dx")
+    assert fitted.code == 0, fitted.err
+    assert "operating point: 'no' if points" in fitted.out
+    made = call("fit", release, "-m", "recall@fpr=0.1", "--guarantee", "0.9", "-o", agreed / "g.dx")
+    assert "--guarantee and --time-budget need rows" in refusal(made)
+    assert not (agreed / "g.dx").exists()

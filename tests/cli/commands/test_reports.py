@@ -47,6 +47,16 @@ def test_the_report_has_the_values_of_evaluate(report, call, files, tmp_path):
         assert f"{measure['value']:.4f}" in page
 
 
+@pytest.mark.parametrize("metric", ["auc", "f1"])
+def test_the_auc_is_once_at_the_top_of_the_report(call, files, tmp_path, metric):
+    pytest.importorskip("matplotlib")
+    rows = [files / "tuesday.parquet", "-t", "fraud", "-m", metric]
+    result = call("report", files / "model.dx", *rows, "-o", tmp_path / "r.html")
+    assert result.code == 0, result.err
+    top = (tmp_path / "r.html").read_text(encoding="utf-8").partition("<h2>")[0]
+    assert top.count(">AUC<") == 1
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [({"chosen": 3}, "'chosen' must be text"), ({"candidates": 5}, "'candidates' must be a list")],

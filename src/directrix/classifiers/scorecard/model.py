@@ -354,6 +354,11 @@ class CardModel(MetricClassifier):
         ----------
         label : optional
             Class of the card; needed for more than two classes.
+
+        Raises
+        ------
+        CardSizeError
+            If the card was read from a file, which has no other sizes.
         """
         check_is_fitted(self)
         classes = self.classes_.tolist()
@@ -363,6 +368,8 @@ class CardModel(MetricClassifier):
             raise ValueError(msg)
         index = 0 if len(classes) == 2 else classes.index(label)
         known = self._known_sizes[index]
+        if not known:
+            raise CardSizeError(None, ())
         return CardSizes(
             SizeResult(
                 n_lines,

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from directrix.cli import options as opt
-from directrix.cli.options import require, require_output
-from directrix.cli.reply import Reply, UsageError
+from directrix.cli.options import load_bins, load_sketch, require, require_output
+from directrix.cli.reply import Reply, UsageError, format_table
 
 if TYPE_CHECKING:
-    from directrix.tables import Table
+    from collections.abc import Sequence
+
+    from directrix.tables import Table, TableSketch
 
 Site = Annotated[str, typer.Option("--site", help="Name of the institution whose rows they are.")]
 Period = Annotated[
@@ -39,6 +41,8 @@ Mapping = Annotated[
 ]
 #: What a file of names may hold.
 _MAPPED = ("columns", "levels", "kinds")
+#: Values of a column of a sketch that are listed.
+_LISTED_VALUES = 8
 
 
 def sketch(
@@ -77,10 +81,8 @@ def bins(
     as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
     """Make the bins that all sites use, from the sketches of every site."""
-    from directrix.tables import TableSketch
-
     require_output(output, sketches, force=force)
-    whole = reduce(add, map(TableSketch.load, sketches))
+    whole = reduce(add, map(load_sketch, sketches))
     binner = whole.binner(max_bins=max_bins)
     binner.save(output)
     text = f"from {_described(whole)}\n\n{binner.table()}\n\nwrote {output}"
@@ -130,12 +132,22 @@ def release(
     as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
     """Count rows in agreed bins, under disclosure control."""
-    from directrix.tables import BinCounts, Binner
+    from directrix.tables import BinCounts
 
     require_output(output, [*rows, agreed, mapping, ledger], force=force)
-    binner = Binner.load(agreed)
+    private = epsilon is not None
+    require(private or delta is None, "it goes with --epsilon", "--delta")
+    require(not private or delta is not None, "it goes with --delta, such as 1e-6", "--epsilon")
+    require(not private or min_cell is None, "noise takes its place: leave it out", "--min-cell")
+    require(
+        not private or classes,
+        "a private release has all labels that rows may have: one that is there because of one row "
+        "discloses that row. Name them all, such as no,yes",
+        "--classes",
+    )
+    binner = load_bins(agreed)
     table, y = _read_table(rows, target, None, None, _read_mapping(mapping))
-    require(y is not None, "give the column that has the labels", "--target")
+    _require_columns(table, [each.name for each in binner.bins_])
     counts = BinCounts.of(binner, table, y)
     made = counts.release(
         min_cell=min_cell,
@@ -149,6 +161,19 @@ def release(
     )
     made.save(output)
     return describe_release(made, output)
+
+
+def _require_columns(table: Table, agreed: Sequence[Any]) -> None:
+    """Raise an error that names agreed columns which a table lacks, and says how to map them."""
+    lacking = [str(name) for name in agreed if name not in table.names]
+    if lacking:
+        known = {"columns": {f"name of {name} here": name for name in lacking}}
+        msg = (
+            f"the rows have no column {', '.join(map(repr, lacking))}, which the agreed bins have: "
+            f"if it has another name here, give --map a JSON file such as {json.dumps(known)}; "
+            "if it was not recorded, add it with missing values"
+        )
+        raise UsageError(msg)
 
 
 def _labels(texts: list[str], y: Any) -> list[Any]:
@@ -181,6 +206,29 @@ def describe_release(made: Any, output: str | None = None) -> Reply:
     return Reply("\n".join(lines), values)
 
 
+def describe_sketch(made: TableSketch) -> Reply:
+    """Return a reply with all that a sketch shows of each column of its parts."""
+    about, header = describe_release(made), ["column", "kind", "missing", "values shown"]
+    tables, columns = [], {}
+    for part in made.parts:
+        shown = {each.name: [*each.values, *each.edges] for each in part.columns}
+        columns[part.key[0]] = {str(name): values for name, values in shown.items()}
+        rows = [
+            [str(each.name), each.kind, f"{each.missing:,.0f}", _listed(shown[each.name])]
+            for each in part.columns
+        ]
+        tables.append(f"{part.site} {part.period}\n{format_table(header, rows, (0, 1, 3))}")
+    text = "\n\n".join([_described(made), *tables])
+    return Reply(text, {**about.values, "columns": columns})
+
+
+def _listed(values: Sequence[Any]) -> str:
+    """Return the first of some values as text, and how many there are."""
+    shown = [f"{each:g}" if isinstance(each, float) else str(each) for each in values]
+    more = f", … ({len(shown)} in all)" if len(shown) > _LISTED_VALUES else ""
+    return ", ".join(shown[:_LISTED_VALUES]) + more if shown else "none"
+
+
 def _described(made: Any) -> str:
     return repr(made).removeprefix(f"<{type(made).__name__}: ").removesuffix(">")
 
@@ -192,19 +240,17 @@ def _read_table(
     drop: list[str] | None,
     names: dict[str, Any],
 ) -> tuple[Table, Any]:
-    """Return the columns of files under agreed names, and the labels if there are any."""
+    """Return the columns of files under agreed names, and the labels."""
     from directrix.cli.rows import RowFiles, read_rows
     from directrix.tables import Column, Table
 
-    labelled = target is not None
-    files = RowFiles.of(rows, target, features, drop, labelled=labelled)
-    read = read_rows(files, raw=True)
+    read = read_rows(RowFiles.of(rows, target, features, drop), raw=True)
     table = Table.of(read.X)
     kinds = names["kinds"]
     if kinds:
         columns = [Column(c.name, kinds.get(c.name, c.kind)) for c in table.columns]
         table = Table.of(read.X, columns)
-    return table.renamed(names["columns"], names["levels"]), read.y if labelled else None
+    return table.renamed(names["columns"], names["levels"]), read.y
 
 
 def _read_mapping(path: str | None) -> dict[str, Any]:

@@ -131,11 +131,8 @@ def fit(
     require_output(output, [*data, config], force=force)
     settings = CardSettings() if config is None else CardSettings.read(config)
     trained_metric = parse_metric(metric or settings.card.get("metric") or "error")
-    releases = [path for path in data if file_type(path) == "release"]
-    summaries = [path for path in data if file_type(path) == "summary"] or releases
-    from_summary = len(summaries) == len(data)
-    mixed = summaries and not from_summary
-    require(not mixed, f"{', '.join(summaries)} is a summary, and other files are rows", "ROWS")
+    releases, summaries = _files_without_rows(data)
+    from_summary = bool(summaries)
     default = "scorecard" if config or releases else "moment" if from_summary else "direct"
     name = check_choice(classifier or default, _CLASSIFIERS, "--classifier")
     require(not config or name == "scorecard", "settings are those of a scorecard", "--config")
@@ -144,6 +141,11 @@ def fit(
         name in _SEARCHING or not of_search,
         "--guarantee and --time-budget need -c direct or -c scorecard",
         "--classifier",
+    )
+    require(
+        not (from_summary and of_search),
+        "--guarantee and --time-budget need rows, and these files have none",
+        "ROWS|SUMMARY",
     )
     is_card = name == "scorecard" and bool(releases or not from_summary)
     of_card = _card_parameters(max_lines, points, is_card=is_card)
@@ -156,7 +158,8 @@ def fit(
         require(name == "scorecard", "a release of counts is fitted with -c scorecard", "-c")
         require(prior is None, "a card of counts has no prior of its own", "--prior")
         parameters = settings.parameters() | of_card
-        model, origin = _fit_releases(data, _make_classifier(name, trained_metric, parameters))
+        unfitted = _make_classifier(name, trained_metric, parameters)
+        model, origin = _fit_releases(data, unfitted, positive or settings.text("positive"))
     elif from_summary:
         require(
             name == "moment",
@@ -197,6 +200,19 @@ def fit(
     values = {"output": output, "from": origin, **model_json(model), **_reports_json(model)}
     more = f"; directrix show {output} prints the card" if name == "scorecard" else ""
     return Reply(f"{text}\n\nwrote {output}{more}", values)
+
+
+def _files_without_rows(paths: list[str]) -> tuple[list[str], list[str]]:
+    """Return releases, and the summaries or releases among files; all files must be, or none."""
+    kinds = {path: file_type(path) for path in paths}
+    for path, kind in kinds.items():
+        of_columns = kind in ("sketch", "file of bins")
+        require(not of_columns, f"{path} is a {kind}: give rows, summaries or releases", "ROWS")
+    releases = [path for path in paths if kinds[path] == "release"]
+    summaries = [path for path in paths if kinds[path] == "summary"] or releases
+    mixed = summaries and len(summaries) != len(paths)
+    require(not mixed, f"{', '.join(summaries)} is a summary, and other files are rows", "ROWS")
+    return releases, summaries
 
 
 def _make_classifier(name: str, metric: Metric, parameters: Mapping[str, Any]) -> Any:
@@ -275,10 +291,15 @@ def _fit_summaries(
     return model, f"from a summary of {moments.count:,} rows"
 
 
-def _fit_releases(paths: list[str], model: Any) -> tuple[Any, str]:
+def _fit_releases(paths: list[str], model: Any, positive: str | None) -> tuple[Any, str]:
     """Return a card of the counts that sites have released, and a description of its origin."""
+    from directrix.cli.rows import matching_label
+
     release = reduce(add, map(load_release, paths))
     _require_two_classes(release.classes.tolist())
+    if positive is not None:
+        label = matching_label(positive, release.classes)
+        model.set_params(positive=positive if label is None else label)
     model.fit_summary(release)
     sites = f"{len(release.sites)} site{'s' * (len(release.sites) != 1)}"
     return model, f"from releases of {sites}, about {release.count:,} rows"

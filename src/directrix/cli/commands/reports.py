@@ -317,10 +317,11 @@ def _key_figures(data: ReportData) -> list[tuple[str, str]]:
     share = measures.positives / measures.rows
     is_recall = data.metric.fixes_threshold and data.metric.rate_label == "recall"
     recall = [] if is_recall else [(values["recall"], "recall at the cutoff")]
+    area = [] if measures.metric.name == "AUC" else [(values["AUC"], "AUC")]
     return [
         (f"{measures.metric.value:.4f}", measures.metric.name),
         *recall,
         (values["FPR"], "FPR at the cutoff"),
-        (values["AUC"], "AUC"),
+        *area,
         (f"{len(data.scored.y):,}", f"rows, {share:.2%} {data.labels[1]}"),
     ]

@@ -16,8 +16,10 @@ from directrix.cli.options import (
     DIALECTS,
     check_choice,
     file_type,
+    load_bins,
     load_model,
     load_release,
+    load_sketch,
     load_summary,
     parse_columns,
     require,
@@ -139,10 +141,13 @@ _LISTED_FEATURES = 20
 
 def show(
     *,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A summary or a model.")],
+    file: Annotated[
+        str,
+        typer.Argument(metavar="FILE", help="A summary, a model, a release, a sketch or bins."),
+    ],
     as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
-    """Show the content of a summary or a model."""
+    """Show the content of a summary, a model, or a file of an exchange."""
     content = file_type(file)
     if content == "summary":
         return _show_summary(load_summary(file))
@@ -159,6 +164,14 @@ def show(
             "".join([describe_model(model, with_columns=False), *cards]),
             {"kind": "model", **model_json(model)},
         )
+    if content == "sketch":
+        from directrix.cli.commands.exchange import describe_sketch
+
+        return describe_sketch(load_sketch(file))
+    if content == "file of bins":
+        binner = load_bins(file)
+        names = [each.name for each in binner.bins_]
+        return Reply(binner.table(), {"kind": "bins", "columns": names})
     load_summary(file)  # raises an error that says what is wrong with a damaged file
     msg = f"{file} is neither a summary nor a model"
     raise UsageError(msg)
