@@ -51,6 +51,7 @@ from directrix.exceptions import (
     ReversedScoresWarning,
     SqlNameError,
     StateError,
+    UnusedBudgetWarning,
     UnweightedEstimatorWarning,
 )
 from directrix.exceptions.columns import (
@@ -458,6 +459,14 @@ ERRORS = [
         ),
     ),
     (
+        UnusedBudgetWarning("at most 200 alerts a day", "day", 97),
+        {"budget": "at most 200 alerts a day", "per": "day", "rows": 97},
+        (
+            "a budget of at most 200 alerts a day decides nothing: the largest day has 97 rows. "
+            "Check that day= has the same value for all rows of a day, or give a smaller budget"
+        ),
+    ),
+    (
         FittedEstimatorWarning("a model"),
         {"estimator": "a model"},
         (
@@ -577,6 +586,7 @@ BASES = {
     MissingLabelsError: ValueError,
     MissingScoresError: ValueError,
     FittedEstimatorWarning: UserWarning,
+    UnusedBudgetWarning: UserWarning,
     ReversedScoresWarning: UserWarning,
     OtherScaleWarning: UserWarning,
     UnweightedEstimatorWarning: UserWarning,

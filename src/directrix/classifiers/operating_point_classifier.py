@@ -127,7 +127,8 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
     metric : str or Metric, optional
         What sets the threshold: "error", "f1", "recall@fpr=0.01", ``Cost(fp=1, fn=20)`` and so on;
         see `directrix.metrics`. By default the error; with `limits`, the highest recall within
-        them, or the lowest false-positive rate if only the recall is limited.
+        them, or the lowest false-positive rate if only the recall is limited; with a `Budget`, the
+        AUC.
     positive : label, optional
         Label to catch; by default the last of ``classes_``, which are sorted.
     limits : dict, optional

@@ -394,6 +394,24 @@ class FittedEstimatorWarning(Fields, UserWarning):
         )
 
 
+class UnusedBudgetWarning(Fields, UserWarning):
+    """A budget of alerts decides nothing: too few days have more rows than it."""
+
+    #: The budget in words.
+    budget: str
+    #: Name of the column with the period of each row.
+    per: str
+    #: Rows of the largest period.
+    rows: int
+
+    def __str__(self) -> str:
+        return (
+            f"a budget of {self.budget} decides nothing: the largest {self.per} has "
+            f"{self.rows:,} rows. Check that {self.per}= has the same value for all rows of a "
+            f"{self.per}, or give a smaller budget"
+        )
+
+
 class ReversedScoresWarning(Fields, UserWarning):
     """Scores rank the positive class below the other, by far more than chance explains."""
 
