@@ -212,7 +212,7 @@ class LinearClassifier(LinkedEstimator, ClassifierMixin, BaseEstimator):
         """
         X, y = self._validated(X, y)
         if not binary:
-            check_classification_targets(y)
+            require_labels(y)
         weight = checked_weight(sample_weight, X)
         folds = None if cv is _NO_CV else folds_given(cv, X, y, groups)
         keyed = KeyedRows.of(X, dates_in_microseconds(y), weight, folds, groups)
@@ -319,10 +319,22 @@ def only_entry(classifier: Any, noun: str) -> Any:
     raise AttributeError(msg)
 
 
+def require_labels(y: AnyArray) -> None:
+    """Raise ValueError for a target that cannot be labels, such as scores."""
+    if type_of_target(y) == "continuous":
+        values = np.unique(y)
+        msg = (
+            f"Unknown label type: continuous. The labels are {len(values):,} different numbers, "
+            f"such as {values[0]:g}: are these scores, or a target of regression?"
+        )
+        raise ValueError(msg)
+    check_classification_targets(y)
+
+
 def two_classes(y: AnyArray) -> AnyArray:
     """Return the two labels of y; raise an error with a remedy for any other number of labels."""
     classes = np.unique(y)
-    check_classification_targets(classes)  # given all of y, it would look for the labels again
+    require_labels(classes)  # given all of y, it would look for the labels again
     if len(classes) > 2:
         msg = (
             "Only binary classification is supported. The type of the target is "

@@ -10,11 +10,10 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import assert_all_finite
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from directrix._typing import AnyArray, FloatArray, IntArray
-from directrix.classifiers.base import two_classes
+from directrix.classifiers.base import require_labels, two_classes
 from directrix.classifiers.labels import dates_in_microseconds, plain_labels
 from directrix.designs.card import CardDesign, CardSettings
 from directrix.designs.counted import two_sides
@@ -134,7 +133,7 @@ class TrainingTable:
             raise ValueError(msg)
         labels = dates_in_microseconds(column_or_1d(plain_labels(y), warn=True))
         assert_all_finite(labels, input_name="y")
-        check_classification_targets(labels)
+        require_labels(labels)
         if len(labels) != len(table):
             msg = f"X has {len(table)} rows and y {len(labels)}: they must have as many"
             raise ValueError(msg)
