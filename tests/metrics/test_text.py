@@ -100,6 +100,8 @@ def test_what_is_neither_text_nor_metric_is_refused(metric):
         ("AUC ", "'auc'"),
         ("accuracy", "'error'"),
         ("PR_AUC", "'average_precision'"),
+        ("recall@fpr=5%", "'recall@fpr=0.05'"),
+        ("recal@fpr=0.5 %", "'recall@fpr=0.005'"),
     ],
 )
 def test_a_misspelt_metric_has_a_suggestion(misspelt, meant):

@@ -235,7 +235,11 @@ def _suggestion(metric: str) -> str:
     if not nearest:
         return ""
     name = known[nearest[0]] or nearest[0]
-    ending = f"={value.rstrip(' )')}" if value and "@" in name else ""
+    value = value.strip()
+    percent = value.removesuffix("%").strip()
+    if value != percent and percent.replace(".", "", 1).isdigit():  # as in recall@fpr=5%
+        value = f"{float(percent) / 100:g}"
+    ending = f"={value}" if value and "@" in name else ""
     return f" (did you mean {name + ending!r}?)"
 
 
