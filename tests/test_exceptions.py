@@ -51,6 +51,7 @@ from directrix.exceptions import (
     ReversedScoresWarning,
     SqlNameError,
     StateError,
+    UncheckedColumnsWarning,
     UnusedBudgetWarning,
     UnweightedEstimatorWarning,
 )
@@ -467,6 +468,14 @@ ERRORS = [
         ),
     ),
     (
+        UncheckedColumnsWarning(12),
+        {"columns": 12},
+        (
+            "the day has no columns, and the reference has 12: only the scores are checked. Give "
+            "summarize_day the binner of the reference days, binner="
+        ),
+    ),
+    (
         FittedEstimatorWarning("a model"),
         {"estimator": "a model"},
         (
@@ -587,6 +596,7 @@ BASES = {
     MissingScoresError: ValueError,
     FittedEstimatorWarning: UserWarning,
     UnusedBudgetWarning: UserWarning,
+    UncheckedColumnsWarning: UserWarning,
     ReversedScoresWarning: UserWarning,
     OtherScaleWarning: UserWarning,
     UnweightedEstimatorWarning: UserWarning,

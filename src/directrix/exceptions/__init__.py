@@ -412,6 +412,19 @@ class UnusedBudgetWarning(Fields, UserWarning):
         )
 
 
+class UncheckedColumnsWarning(Fields, UserWarning):
+    """A day has no counts of columns, and the reference days have: only its scores are checked."""
+
+    #: Columns of the reference.
+    columns: int
+
+    def __str__(self) -> str:
+        return (
+            f"the day has no columns, and the reference has {self.columns}: only the scores are "
+            "checked. Give summarize_day the binner of the reference days, binner="
+        )
+
+
 class ReversedScoresWarning(Fields, UserWarning):
     """Scores rank the positive class below the other, by far more than chance explains."""
 

@@ -16,12 +16,12 @@ from directrix.metrics import FromRates
 from directrix.metrics.base import Curve
 from directrix.metrics.table import resolve
 from directrix.models.gap import Gap
+from directrix.moments import ScoreHistogram
 from directrix.monitoring.day_check import on_rows_above
 from directrix.monitoring.day_summaries import positive_scores, threshold_of
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
-    from directrix.moments import ScoreHistogram
 
 #: Normal quantile of a 95 % interval, and the step of numeric derivatives of a metric by a rate.
 _QUANTILE, _STEP = 1.959963984540054, 1e-6
@@ -69,6 +69,14 @@ def compare_models(
     threshold : float
         Rows with scores above it are predicted positive.
     """
+    models: tuple[Any, ...] = champion, challenger
+    for given in models:
+        if not isinstance(given, ScoreHistogram):
+            msg = (
+                f"compare_models takes histograms of scores, not {type(given).__name__}: "
+                "challenge(champion, challenger, X, y) compares models on rows"
+            )
+            raise TypeError(msg)
     if not len(champion.weight) == len(challenger.weight) == 2:
         msg = "models are compared on labelled rows, and these scores have no labels"
         raise ValueError(msg)
