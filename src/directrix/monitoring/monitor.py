@@ -257,11 +257,11 @@ class Monitor:
                 "summarize_day(model, X)"
             )
             raise TypeError(msg)
-        if self.columns is not None and day.columns is None:
-            warn(UncheckedColumnsWarning(_n_columns(self.columns)), stacklevel=find_stacklevel())
         if not _has_rows(day.scores):
             msg = "the day has no rows, or none with a weight above zero: there is nothing to check"
             raise ValueError(msg)
+        if self.columns is not None and day.columns is None:
+            warn(UncheckedColumnsWarning(_n_columns(self.columns)), stacklevel=find_stacklevel())
         comparisons = self._comparisons(day)
         fits = {name: self._fit(name, each) for name, each in comparisons.items()}
         best = fits["scores"]
