@@ -51,6 +51,8 @@ from directrix.exceptions import (
     ReversedScoresWarning,
     SqlNameError,
     StateError,
+    UncheckedColumnsWarning,
+    UnusedBudgetWarning,
     UnweightedEstimatorWarning,
 )
 from directrix.exceptions.columns import (
@@ -463,6 +465,22 @@ ERRORS = [
         ),
     ),
     (
+        UnusedBudgetWarning("at most 200 alerts a day", "day", 97),
+        {"budget": "at most 200 alerts a day", "per": "day", "rows": 97},
+        (
+            "a budget of at most 200 alerts a day decides nothing: the largest day has 97 rows. "
+            "Check that day= has the same value for all rows of a day, or give a smaller budget"
+        ),
+    ),
+    (
+        UncheckedColumnsWarning(12),
+        {"columns": 12},
+        (
+            "the day has no columns, and the reference has 12: only the scores are checked. Give "
+            "summarize_day the binner of the reference days, binner="
+        ),
+    ),
+    (
         FittedEstimatorWarning("a model"),
         {"estimator": "a model"},
         (
@@ -582,6 +600,8 @@ BASES = {
     MissingLabelsError: ValueError,
     MissingScoresError: ValueError,
     FittedEstimatorWarning: UserWarning,
+    UnusedBudgetWarning: UserWarning,
+    UncheckedColumnsWarning: UserWarning,
     ReversedScoresWarning: UserWarning,
     OtherScaleWarning: UserWarning,
     UnweightedEstimatorWarning: UserWarning,

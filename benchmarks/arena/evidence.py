@@ -195,8 +195,8 @@ def _opening(arena: Everything) -> str:
     return (
         "Cards and lines against tuned competitors, all on the same folds: "
         f"{sum(by_kind.values())} sets of numbers ({kinds}) and {n_tables} tables with text and "
-        f"missing values that were at hand during development{new}. [How it was measured](#how-it-was-measured), and what "
-        "was not, stands at the end."
+        f"missing values that were at hand during development{new}. "
+        "[How it was measured](#how-it-was-measured), and what was not, stands at the end."
     )
 
 

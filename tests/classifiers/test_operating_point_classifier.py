@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import sklearn
 from scipy import sparse
@@ -495,6 +496,70 @@ def test_an_estimator_of_other_classes_is_refused():
     fitted = LogisticRegression().fit(X, np.where(y, "bad", "good"))
     with pytest.raises(ValueError, match="was fitted to the classes"):
         OperatingPointClassifier(FrozenEstimator(fitted)).fit(X, y)
+
+
+def test_truths_are_zeros_and_ones_to_a_frozen_estimator():
+    X, y = table()
+    fitted = FrozenEstimator(LogisticRegression().fit(X, y.astype(int)))
+    truths, numbers = (OperatingPointClassifier(fitted, "f1").fit(X, each) for each in (y, y + 0))
+    assert truths.predict(X).dtype == bool
+    assert (truths.predict(X) == (numbers.predict(X) == 1)).all()
+
+
+class ByPosition(LogisticRegression):
+    """An estimator that does not look at names of columns, as that of LightGBM does not."""
+
+    def predict_proba(self, X):
+        return super().predict_proba(pd.DataFrame(np.asarray(X), columns=self.feature_names_in_))
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.from_pandas], ids=["pandas", "polars"])
+@pytest.mark.parametrize("frozen", [True, False])
+def test_columns_go_by_their_names(frame, frozen):
+    X, y = table()
+    rows = pd.DataFrame(X[:, :3] * [1.0, 10.0, 100.0], columns=list("abc"))
+    estimator = FrozenEstimator(ByPosition().fit(rows, y)) if frozen else ByPosition()
+    model = OperatingPointClassifier(estimator, "f1").fit(frame(rows), y)
+    expected = model.decision_function(frame(rows))
+    others = rows[["c", "a"]].assign(day="monday", b=rows["b"])
+    assert (model.decision_function(frame(others)) == expected).all()
+
+
+@pytest.mark.parametrize("frozen", [True, False])
+def test_what_no_fit_takes_is_refused(frozen):
+    X, y = table()
+    model = OperatingPointClassifier(FrozenEstimator(LogisticRegression().fit(X, y)))
+    if not frozen:
+        model, X = OperatingPointClassifier(None), X[:, 0]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'sample_weights'"):
+        model.fit(X, y, sample_weights=np.ones(len(y)))
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (LogisticRegression, r"is a class: give an instance, LogisticRegression\(...\)"),
+        ("booster", "str is not a classifier in the style of scikit-learn: give the scores"),
+    ],
+)
+def test_what_is_no_estimator_is_refused(estimator, message):
+    X, y = table()
+    with pytest.raises(TypeError, match=message):
+        OperatingPointClassifier(estimator).fit(X, y)
+
+
+def test_rows_for_a_model_of_scores_are_refused_with_the_remedy():
+    model = OperatingPointClassifier(None, "f1").fit(*scored())
+    with pytest.raises(TypeError, match=r"these are not numbers: give scores, or take rows by mod"):
+        model.predict(pd.DataFrame({"a": ["x", "y"], "b": [1.0, 2.0]}))
+    with pytest.raises(ValueError, match=r"take rows of a table by model.around\(estimator\)"):
+        model.predict(np.ones((4, 2)))
+
+
+def test_scores_in_place_of_labels_are_named():
+    scores, y = scored(500)
+    with pytest.raises(ValueError, match="y has the value .*: are these scores"):
+        OperatingPointClassifier(None).fit(y, scores)
 
 
 def test_with_a_guarantee_other_rows_set_the_threshold():

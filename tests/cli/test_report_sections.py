@@ -9,6 +9,7 @@ from directrix import ScorecardClassifier
 from directrix.export import save
 
 pytest.importorskip("typer")
+parquet = pytest.importorskip("pyarrow.parquet")
 pytest.importorskip("matplotlib")
 
 HEADINGS = [
@@ -54,6 +55,21 @@ def test_sections_and_figures(page):
     html = page()
     assert re.findall(r"<h2>(.*?)</h2>", html) == HEADINGS
     assert len(re.findall(r'src="data:image/png;base64,', html)) == 4
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_page_about_scores_gives_no_advice_about_features(call, files, tmp_path):
+    rows = [files / "tuesday.parquet", "-t", "fraud"]
+    name = parquet.read_schema(files / "tuesday.parquet").names[0]
+    model, page = tmp_path / "s.dx", tmp_path / "r.html"
+    made = call("threshold", *rows, "-s", name, "-m", "auc", "-o", model)
+    assert made.code == 0, made.err
+    assert call("report", model, *rows, "-o", page).code == 0
+    html = page.read_text(encoding="utf-8")
+    assert "Model s.dx (OperatingPointClassifier), evaluated by AUC" in html
+    assert "rows with 1 column." in html
+    headings = re.findall(r"<h2>(.*?)</h2>", html)
+    assert headings == ["Data", "Operating point", "ROC curve", "Calibration of the probabilities"]
 
 
 def test_what_is_predicted_is_called_so(page):

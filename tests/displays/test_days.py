@@ -4,6 +4,7 @@ from monitored_days import Days
 
 from directrix import MomentClassifier
 from directrix.monitoring import Monitor, summarize_day
+from directrix.monitoring.day_check import DriftTest, PromiseCheck
 
 pytest.importorskip("matplotlib").use("agg")
 
@@ -42,3 +43,21 @@ def test_checks_need_dates(checks):
     for wrong in ([], [replace(checks[0], day=None)]):
         with pytest.raises(ValueError, match="each with its date"):
             DaysDisplay.from_checks(wrong)
+
+
+def test_a_promise_that_is_not_kept_is_told_from_drift(checks):
+    from dataclasses import replace
+
+    from directrix.displays import DaysDisplay
+
+    broken = PromiseCheck("FPR", 0.05, 0.04, 0.06, 0.2, 0.15, 0.25, kept=False, rises=False)
+    drift = replace(checks[3], tests=(DriftTest("scores", 90.0, 5, 1e-9),))
+    days = [
+        replace(checks[0], tests=(DriftTest("scores", 5.0, 5, 0.4),), promises=(broken,)),
+        drift,
+    ]
+    lines = {line.get_label(): line for line in DaysDisplay.from_checks(days).ax_[2].lines}
+    assert lines["promise not kept"].get_ydata().tolist() == [0.4]
+    assert lines["alarm"].get_ydata().tolist() == [1e-9]
+    only_drift = DaysDisplay.from_checks([checks[0], drift]).ax_[2].lines
+    assert "promise not kept" not in {line.get_label() for line in only_drift}

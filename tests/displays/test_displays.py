@@ -39,7 +39,7 @@ from directrix.displays import (
     TradeoffDisplay,
 )
 from directrix.losses import BetaBernoulli, Hinge, Logistic, Ramp
-from directrix.metrics import FBeta, RecallAtFPR
+from directrix.metrics import Cost, FBeta, RecallAtFPR
 from directrix.monitoring import Monitor, summarize_day
 
 ROOM = Path(directrix.displays.__file__).parent
@@ -573,3 +573,10 @@ def test_colours_are_written_once():
     pattern = re.compile(r"#[0-9a-fA-F]{6}\b|[\"'](red|blue|green|black|white|tab:\w+|C\d)[\"']")
     importing = {path.stem for path in ROOM.glob("*.py") if pattern.search(path.read_text("utf-8"))}
     assert importing == {"style"}
+
+
+def test_costs_of_single_rows_are_drawn_for_no_threshold():
+    rng = np.random.default_rng(0)
+    y = rng.random(200) < 0.3
+    with pytest.raises(ValueError, match="differs from row to row, and is drawn for no threshold"):
+        TradeoffDisplay.from_predictions(y, rng.normal(size=200), metric=Cost(fp=5, fn="amount"))

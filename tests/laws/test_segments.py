@@ -350,9 +350,9 @@ def test_a_source_says_what_is_wrong_with_its_segments(segment, words):
 
 
 def test_a_name_instead_of_the_column_of_segments_is_refused_with_the_remedy():
-    with pytest.raises(ValueError, match=r"each of 4 rows, not of shape \(\): .*X\['c'\]"):
+    with pytest.raises(ValueError, match=r"each of 4 rows, not 'c': .*X\['c'\]"):
         Segments.of("c", 4)
-    with pytest.raises(ValueError, match=r"each of 4 rows, not of shape \(3,\)$"):
+    with pytest.raises(ValueError, match=r"each of 4 rows, not shape \(3,\)$"):
         Segments.of(["a", "b", "a"], 4)
 
 

@@ -1,7 +1,11 @@
+import warnings
+
 import numpy as np
+import pandas as pd
 import pytest
 
-from directrix.exceptions import FewDaysError
+from directrix import OperatingPointClassifier
+from directrix.exceptions import FewDaysError, UnusedBudgetWarning
 from directrix.metrics.budget import (
     Budget,
     Periods,
@@ -89,6 +93,19 @@ def test_teams_without_a_budget_and_missing_days_are_refused():
         Periods.of(Budget(3), {"day": [1.0, np.nan]}, 2)
     with pytest.raises(ValueError, match="day must have one value for each of 3 rows"):
         Periods.of(Budget(3), {"day": [1, 2]}, 3)
+    with pytest.raises(ValueError, match="not 'weekday': give the column itself, such as X"):
+        Periods.of(Budget(3), {"day": "weekday"}, 3)
+
+
+@pytest.mark.parametrize("zone", [None, "Europe/Zurich"])
+def test_days_are_dates_without_times(zone):
+    noon = pd.Series(pd.date_range("2026-03-01 12:00", periods=4, freq="18h", tz=zone))
+    with pytest.raises(ValueError, match=r"day has times within days, such as 2026-03-01.12:00"):
+        Periods.of(Budget(3), {"day": noon}, 4)
+    dates = noon.dt.normalize()
+    assert Periods.of(Budget(3), {"day": dates}, 4).day.tolist() == [0, 1, 2, 2]
+    assert Periods.of(Budget(3), {"day": dates.dt.date}, 4).day.tolist() == [0, 1, 2, 2]
+    assert Periods.of(Budget(3, per="shift"), {"shift": noon}, 4).day.tolist() == [0, 1, 2, 3]
 
 
 def test_thresholds_move_with_the_scores():
@@ -96,3 +113,19 @@ def test_thresholds_move_with_the_scores():
     threshold = kept.thresholds[0][1]
     assert kept.moved(2.0, 4.0).thresholds == ((None, (threshold - 2.0) / 4.0),)
     assert kept.at_least(1e6).thresholds == ((None, 1e6),)
+
+
+def test_a_budget_that_no_day_reaches_warns():
+    day, y = np.repeat(np.arange(20), 10), np.tile([True, False], 100)
+    scores = np.random.default_rng(0).normal(size=200) + y
+    model = OperatingPointClassifier(None, limits=Budget(10), guarantee=0.95)
+    with pytest.warns(UnusedBudgetWarning, match="the largest day has 10 rows") as caught:
+        model.fit(scores, y, day=day)
+    assert caught[0].filename == __file__
+    # The threshold is then that of the AUC: recall less false-positive rate is largest there.
+    gains = [np.mean(scores[y] > each) - np.mean(scores[~y] > each) for each in scores]
+    flagged = scores > model.operating_point_.threshold
+    assert flagged[y].mean() - flagged[~y].mean() == pytest.approx(max(gains))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UnusedBudgetWarning)
+        model.set_params(limits=Budget(3)).fit(scores, y, day=day)

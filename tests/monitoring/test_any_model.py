@@ -1,6 +1,7 @@
 """Days of models that this library did not train: judged at their own thresholds."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from monitored_days import NAMES, Days
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
@@ -10,8 +11,18 @@ from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClas
 from sklearn.svm import LinearSVC
 
 from directrix import Binner, MomentClassifier, OperatingPointClassifier
+from directrix.exceptions import UncheckedColumnsWarning
 from directrix.export import load, save
-from directrix.monitoring import Monitor, SummaryStore, refit, retune, summarize_day
+from directrix.metrics import Budget
+from directrix.monitoring import (
+    Monitor,
+    SummaryStore,
+    compare_models,
+    keep_budget,
+    refit,
+    retune,
+    summarize_day,
+)
 from directrix.monitoring.day_summaries import positive_scores, score_scale, threshold_of
 
 METRIC = "recall@fpr=0.05"
@@ -54,7 +65,41 @@ def test_columns_are_watched_where_a_binner_is_given(day):
     check = monitor.check(summarize_day(model, drifted, binner=binner))
     assert check.verdict == "drift"
     assert check.columns[0].column == binner.bins_[3].name
-    assert summarize_day(model, drifted).columns is None
+    plain = summarize_day(model, drifted)
+    assert plain.columns is None
+    with pytest.warns(
+        UncheckedColumnsWarning, match="the reference has 4: only the scores"
+    ) as seen:
+        assert monitor.check(plain).columns == ()
+    assert seen[0].filename == __file__
+    assert repr(monitor) == "<Monitor: 12,000 reference rows of 8 days; scores and 4 columns>"
+    assert repr(Monitor(monitor.scores)) == "<Monitor: 12,000 reference rows; scores>"
+
+
+def test_rows_in_place_of_summaries_are_refused_with_the_remedy(day, tmp_path):
+    X, y = day(800, 0.2)
+    model = OperatingPointClassifier(booster(), METRIC, positive=day.positive, cv=2).fit(X, y)
+    monitor = Monitor.of_days(model, reference_days(model, day, 2))
+    rows = pd.DataFrame(X, columns=NAMES)
+    with pytest.raises(TypeError, match=r"not by DataFrame: give summarize_day\(model, X\)"):
+        monitor.check(rows)
+    with pytest.raises(TypeError, match=r"the order is summarize_day\(model, X, y\)"):
+        summarize_day(rows, model)
+    with pytest.raises(TypeError, match=r"not str: summarize_day\(model, X\) makes them of rows"):
+        SummaryStore(tmp_path).add("2026-03-01", rows)
+    with pytest.raises(TypeError, match=r"challenge\(champion, challenger, X, y\) compares models"):
+        compare_models(model, model, "auc")
+    scores = {"2026-03-01": model.decision_function(X)}
+    with pytest.raises(TypeError, match="the scores of 2026-03-01 are a ScoreHistogram"):
+        keep_budget(model, scores, Budget(5))
+
+
+def test_days_of_another_library_are_not_those_of_a_model_around_it(day):
+    X, y = day(800, 0.2)
+    bare = booster().fit(X, y)
+    model = OperatingPointClassifier(FrozenEstimator(bare), METRIC, positive=day.positive).fit(X, y)
+    with pytest.raises(ValueError, match="and this is a model of another library: summarise the"):
+        Monitor.of_days(bare, reference_days(model, day, 2))
 
 
 def test_scores_alone_are_watched_with_their_table(day, tmp_path):

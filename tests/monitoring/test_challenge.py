@@ -1,9 +1,12 @@
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 
+from directrix import DirectClassifier
 from directrix.metrics.table import resolve
 from directrix.moments import ScoreHistogram
-from directrix.monitoring import compare_models
+from directrix.monitoring import challenge, compare_models
 
 
 def scores(rng, y, gap):
@@ -48,3 +51,18 @@ def test_rows_of_one_class_or_without_labels_compare_nothing(y, message):
     scores = ScoreHistogram.of_scores(y, np.array([0.0, 1.0]), classes=classes)
     with pytest.raises(ValueError, match=message):
         compare_models(scores, scores, "auc")
+
+
+def test_each_model_takes_its_columns():
+    rng = np.random.default_rng(0)
+    y = rng.random(600) < 0.4
+    X = pd.DataFrame(rng.normal(size=(600, 3)) + y[:, None], columns=list("abc"))
+    champion = DirectClassifier("f1", warn_baseline=False).fit(X[["a", "b"]], y)
+    forest = RandomForestClassifier(20, random_state=0).fit(X[["b", "c"]][:300], y[:300])
+    rows, truth = X[300:], y[300:]
+    found = challenge(champion, forest, rows, truth)
+    alone = challenge(champion, champion, rows[["a", "b"]], truth)
+    assert [each.champion for each in found] == [each.champion for each in alone]
+    flagged = forest.predict(rows[["b", "c"]])
+    recall, precision = flagged[truth].mean(), truth[flagged].mean()
+    assert found[-1].challenger == pytest.approx(2 / (1 / recall + 1 / precision))

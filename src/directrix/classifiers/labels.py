@@ -238,7 +238,7 @@ def require_class_labels(y: AnyArray) -> None:
             raise
         msg = (
             f"Unknown label type: continuous. y has the value {fractions[0]:g}, and labels of "
-            "classes are texts, Booleans or whole numbers: make two classes of a quantity, such "
-            "as y > limit, and drop rows whose label is not known."
+            "classes are texts, Booleans or whole numbers: are these scores? Make two classes of "
+            "a quantity, such as y > limit, and drop rows whose label is not known."
         )
         raise ValueError(msg) from error

@@ -122,12 +122,14 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
     Parameters
     ----------
     estimator : classifier, FrozenEstimator or None
-        Of two classes, with ``predict_proba`` or ``decision_function``. With None, `fit`,
-        `predict` and so on take scores in place of X: higher is more likely positive.
+        Of two classes, with ``predict_proba`` or ``decision_function``. It gets the columns of a
+        data frame that it was fitted to, by their names, and all other rows as they are. With None,
+        `fit`, `predict` and so on take scores in place of X: higher is more likely positive.
     metric : str or Metric, optional
         What sets the threshold: "error", "f1", "recall@fpr=0.01", ``Cost(fp=1, fn=20)`` and so on;
         see `directrix.metrics`. By default the error; with `limits`, the highest recall within
-        them, or the lowest false-positive rate if only the recall is limited.
+        them, or the lowest false-positive rate if only the recall is limited; with a `Budget`, the
+        AUC.
     positive : label, optional
         Label to catch; by default the last of ``classes_``, which are sorted.
     limits : dict, optional
@@ -243,11 +245,15 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         segments = self._segments(columns, len(labels))
         weight = checked_weight(sample_weight, labels)
         self._set_classes(two_classes(labels[weight > 0]))
+        frozen = isinstance(self.estimator, FrozenEstimator)
+        if self.estimator is None or frozen:  # nothing is fitted that would take them
+            self._refuse_unknown("fit", fit_params, self._names_in_fit)
         if self.estimator is None:
             held_out = self._given(X, labels, weight, groups)
-        elif isinstance(self.estimator, FrozenEstimator):
+        elif frozen:
             held_out = self._frozen(X, labels, weight, groups)
         else:
+            _require_cloneable(self.estimator)
             if _is_fitted(self.estimator):
                 warn(FittedEstimatorWarning(self.estimator), stacklevel=find_stacklevel())
             routed = self._routed(sample_weight, groups, fit_params)
@@ -530,7 +536,8 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         """Return the method that scores rows; refuse an estimator of other classes."""
         method = response_method(estimator, self.response_method)
         known = np.asarray(getattr(estimator, "classes_", self.classes_)).tolist()
-        if sorted(map(str, known)) != sorted(map(str, self.classes_.tolist())):
+        same = known == self.classes_.tolist()  # 0 and 1 are False and True
+        if not same and sorted(map(str, known)) != sorted(map(str, self.classes_.tolist())):
             msg = (
                 f"{type(estimator).__name__} was fitted to the classes {known}, and the labels "
                 f"are {self.classes_.tolist()}: give labels of the same two classes"
@@ -592,16 +599,37 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
 
 def given_scores(X: Any) -> FloatArray:
     """Return scores that were given in place of rows, as an array."""
-    scores = np.asarray(X, dtype=np.float64)
+    try:
+        scores = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError):
+        msg = (
+            "without an estimator, X is one score for each row, and these are not numbers: give "
+            "scores, or take rows by model.around(estimator)"
+        )
+        raise TypeError(msg) from None
     if scores.ndim == 2 and scores.shape[1] == 1:
         scores = scores[:, 0]
     if scores.ndim != 1:
         msg = (
             f"without an estimator, X is one score for each row, not an array of shape "
-            f"{scores.shape}: of predict_proba give the column of the positive class"
+            f"{scores.shape}: of predict_proba give the column of the positive class, and take "
+            "rows of a table by model.around(estimator)"
         )
         raise ValueError(msg)
     return finite_scores(scores, _SCORES)
+
+
+def _require_cloneable(estimator: Any) -> None:
+    """Raise TypeError for a model that cannot be fitted again as scikit-learn does."""
+    if isinstance(estimator, type):
+        msg = f"the estimator is a class: give an instance, {estimator.__name__}(...)"
+        raise TypeError(msg)
+    if not hasattr(estimator, "get_params"):
+        msg = (
+            f"{type(estimator).__name__} is not a classifier in the style of scikit-learn: give "
+            "the scores themselves, with estimator=None"
+        )
+        raise TypeError(msg)
 
 
 def _is_fitted(estimator: Any) -> bool:

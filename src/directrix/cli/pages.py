@@ -350,7 +350,8 @@ def _data(page: Page, data: ReportData) -> None:
     weighted = "" if data.scored.weight is None else f"; total weight {total:,.6g}"
     moments = data.scored.moments
     n_features = data.model.n_features_in_ if moments is None else moments.n_features
-    page.paragraph(f"{len(data.scored.y):,} rows with {n_features:,} columns{weighted}.")
+    columns = "1 column" if n_features == 1 else f"{n_features:,} columns"
+    page.paragraph(f"{len(data.scored.y):,} rows with {columns}{weighted}.")
 
 
 def _operating_point(page: Page, data: ReportData) -> None:
@@ -429,7 +430,8 @@ def _card(page: Page, data: ReportData) -> None:
 
 
 def _normality(page: Page, data: ReportData) -> None:
-    if hasattr(data.model, "cards_"):  # nothing of a card is computed from normal scores
+    # Nothing of a card, or around another model, is computed from normal scores.
+    if hasattr(data.model, "cards_") or hasattr(data.model, "estimator_"):
         return
     page.heading("Normality of the scores")
     page.paragraph(

@@ -126,14 +126,12 @@ class DaysDisplay:
         line = {"color": style.BLUE, "marker": ".", "label": "p-value of no drift", **how}
         ax.plot(self.days, values, **line)
         ax.axhline(self.alarm_rate, color=style.GREY, ls="--", label="alarm level")
-        if self.alarms.any():
-            ax.plot(
-                self.days[self.alarms],
-                values[self.alarms],
-                "o",
-                color=style.VERMILION,
-                label="alarm",
-            )
+        drifted = self.alarms & (self.p_values < self.alarm_rate)
+        broken = self.alarms & ~drifted  # by their labels, whatever the p-value is
+        for days, marker, label in ((drifted, "o", "alarm"), (broken, "s", "promise not kept")):
+            if days.any():
+                where = self.days[days], values[days]
+                ax.plot(*where, marker, color=style.VERMILION, label=label)
         ax.set_yscale("log")
         ax.set_ylim(top=2.0)
         style.finish(ax, "day", "p-value", columns=3)

@@ -143,6 +143,12 @@ class TradeoffDisplay:
                 "as metric='balanced_error', or draw the frontier"
             )
             raise ValueError(msg)
+        if getattr(metric, "columns", ()):
+            msg = (
+                f"{metric.label} differs from row to row, and is drawn for no threshold: give "
+                "another metric, such as metric='f1', or Cost with two numbers"
+            )
+            raise ValueError(msg)
         values, kept = metric.at_thresholds(curve)
         total = curve.positives + curve.negatives
         # The position of a threshold on the curve is the number of distinct scores above it.

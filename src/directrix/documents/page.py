@@ -33,7 +33,8 @@ th:first-child, td:first-child { text-align: left; }
 tr.highlighted td { font-weight: 600; background: #f0f6ff; }
 img { max-width: 100%; height: auto; display: block; margin: .8rem 0; }
 .cards { display: flex; flex-wrap: wrap; gap: .8rem; margin: 1.2rem 0; }
-.card { border: 1px solid #d8dee4; border-radius: 8px; padding: .6rem 1rem; min-width: 8.2rem; }
+.card { border: 1px solid #d8dee4; border-radius: 8px; padding: .6rem 1rem; min-width: 8.2rem;
+  max-width: 20rem; }
 .card b { display: block; font-size: 1.35rem; font-weight: 600; }
 .card span { color: #57606a; font-size: .88em; }
 .bar { display: inline-block; position: relative; width: 90px; height: .8em; background: #f3f5f7;

@@ -394,6 +394,37 @@ class FittedEstimatorWarning(Fields, UserWarning):
         )
 
 
+class UnusedBudgetWarning(Fields, UserWarning):
+    """A budget of alerts decides nothing: too few days have more rows than it."""
+
+    #: The budget in words.
+    budget: str
+    #: Name of the column with the period of each row.
+    per: str
+    #: Rows of the largest period.
+    rows: int
+
+    def __str__(self) -> str:
+        return (
+            f"a budget of {self.budget} decides nothing: the largest {self.per} has "
+            f"{self.rows:,} rows. Check that {self.per}= has the same value for all rows of a "
+            f"{self.per}, or give a smaller budget"
+        )
+
+
+class UncheckedColumnsWarning(Fields, UserWarning):
+    """A day has no counts of columns, and the reference days have: only its scores are checked."""
+
+    #: Columns of the reference.
+    columns: int
+
+    def __str__(self) -> str:
+        return (
+            f"the day has no columns, and the reference has {self.columns}: only the scores are "
+            "checked. Give summarize_day the binner of the reference days, binner="
+        )
+
+
 class ReversedScoresWarning(Fields, UserWarning):
     """Scores rank the positive class below the other, by far more than chance explains."""
 

@@ -522,7 +522,7 @@ def warn_about_one_class(
     if without_search:
         reason = "the intercept is that of the least training loss, no threshold was searched for"
     else:
-        reason = f"no threshold does better by {point.metric} on {point.rows}"
+        reason = f"no threshold does better by {point.metric.label} on {point.rows}"
     advice = without_search or (
         "Try a metric that does not depend on the prior (such as 'balanced_error' or "
         "RecallAtFPR), class_weight='balanced', or other features."

@@ -16,12 +16,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
+from warnings import warn
 
 import numpy as np
 from scipy.stats import binom
 
 from directrix._typing import AnyArray, FloatArray
-from directrix.exceptions import OutOfReachError
+from directrix.exceptions import OutOfReachError, UnusedBudgetWarning, find_stacklevel
 from directrix.fitting.choice import Assessment, sizes_of
 from directrix.fitting.training_rows import TrainingRows
 from directrix.frontier.compare import curve_maker
@@ -91,7 +92,10 @@ class Guarantee:
             return replace(plain, in_segments=True)
         named = ", ".join(RATES)
         if not limits or not set(limits) <= set(RATES):
-            msg = f"limits must map some of {named} to a share, not {limits!r}"
+            msg = (
+                f"limits must map some of {named} to a share, not {limits!r}; a number of alerts "
+                "is limited by Budget(200)"
+            )
             raise ValueError(msg)
         for rate, value in limits.items():
             if not 0 < value < 1:
@@ -439,6 +443,9 @@ def _within_budget(
         msg = f"{budget.label} needs the {budget.per} of each row: give {budget.per}="
         raise ValueError(msg)
     kept = budget.kept(scores, periods, guarantee.confidence)
+    if all(threshold == -np.inf for _, threshold in kept.thresholds):
+        rows = int(np.bincount(periods.day).max())
+        warn(UnusedBudgetWarning(budget.label, budget.per, rows), stacklevel=find_stacklevel())
     least = kept.lowest if budget.by is None else -np.inf
     counted, weighted = curves
     base = guarantee.threshold(metric, counted, (), weighted, least)

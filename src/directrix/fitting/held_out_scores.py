@@ -46,7 +46,7 @@ from directrix.metrics.base import Metric
 from directrix.models.operating_point import OF_GIVEN_SCORES, ClaimVariance
 from directrix.models.report import UNKNOWN, CandidateResult, DirectReport
 from directrix.rows.keys import copy_keys, copy_numbers, hash_with_label, position_keys, row_hash
-from directrix.rows.rows import as_rows
+from directrix.rows.rows import as_rows, feature_names_of, is_frame
 
 # ── The scale of scores: probabilities become log-odds, and the unit is their spread ──────────────
 
@@ -155,13 +155,27 @@ def positive_response(estimator: Any, X: Any, method: str, positive: Any) -> Flo
 
     Raises MissingScoresError if one is not finite.
     """
-    scores = np.asarray(getattr(estimator, method)(X), dtype=np.float64)
+    rows = known_columns(estimator, X)
+    scores = np.asarray(getattr(estimator, method)(rows), dtype=np.float64)
     classes = np.asarray(estimator.classes_).tolist()
     if method == "predict_proba":
         scores = scores[:, classes.index(positive)]
     elif classes.index(positive) == 0:
         scores = -scores
     return finite_scores(scores, f"{method} of {type(estimator).__name__}")
+
+
+def known_columns(estimator: Any, X: Any) -> Any:
+    """Return the columns of a data frame that an estimator was fitted to, in their order.
+
+    Some libraries take columns by position: others in their places would be scored in silence. Rows
+    without names, or without one of these, are returned as they are.
+    """
+    names = getattr(estimator, "feature_names_in_", None)
+    given = feature_names_of(X) if is_frame(X) else None
+    if names is None or given is None or given == tuple(names) or not {*names} <= {*given}:
+        return X
+    return X[list(names)]
 
 
 def finite_scores(scores: FloatArray, source: str) -> FloatArray:

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime, time
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.exceptions import FewDaysError
+from directrix.rows.labels import shape_text
 
 #: Rounding of (1 - c) (D + 1), which is meant to be a whole number.
 _ROUNDING = 1e-9
@@ -25,8 +27,12 @@ class Budget:
     """At most so many alerts in each period, such as 200 a day; for ``limits=`` of a classifier.
 
     With ``guarantee=0.95`` the budget is kept on 95 % of new days: exactly, if new days are drawn
-    as those that set the threshold were. The period of each row is given to `fit` by its name, as
-    ``day=``, or is a column of the table.
+    as those that set the threshold were. The period of each row is given to `fit` as ``day=``, an
+    array under the name of the period, or is a column of the table with that name. Days are dates,
+    without the time of day.
+
+    Without a metric, rows are flagged as for "auc": those above the threshold at which recall less
+    false-positive rate is largest, or fewer where the budget asks for it.
 
     Parameters
     ----------
@@ -115,7 +121,10 @@ class Periods(NamedTuple):
     @classmethod
     def of(cls, budget: Budget, given: Mapping[str, Any], n_rows: int) -> Periods:
         """Return the days and teams of rows, from columns by name; days are numbered."""
-        day = np.unique(_column(budget.per, given, n_rows), return_inverse=True)[1]
+        values = _column(budget.per, given, n_rows)
+        if budget.per == "day":
+            _refuse_times(values)
+        day = np.unique(values, return_inverse=True)[1]
         if budget.by is None:
             return cls(day.astype(np.int64))
         return cls(day.astype(np.int64), team_numbers(budget, given[budget.by], n_rows))
@@ -137,10 +146,28 @@ def team_numbers(budget: Budget, teams: Any, n_rows: int) -> IntArray:
     return np.array([known[name] for name in names.tolist()], dtype=np.int64)
 
 
+def _refuse_times(values: AnyArray) -> None:
+    """Raise ValueError for times within days: each of them would count as a day."""
+    if values.dtype.kind == "M":
+        within = values != values.astype("datetime64[D]")
+    else:
+        within = np.array(
+            [isinstance(value, datetime) and value.time() != time.min for value in values.tolist()],
+            dtype=bool,
+        )
+    if within.any():
+        msg = (
+            f"day has times within days, such as {values[np.argmax(within)]}, and each would count "
+            "as a day: give the date of each row (of pandas, day.dt.normalize(); of polars, "
+            "day.dt.date())"
+        )
+        raise ValueError(msg)
+
+
 def _column(name: str, given: Mapping[str, Any], n_rows: int) -> AnyArray:
     values: AnyArray = np.asarray(given[name])
     if values.shape != (n_rows,):
-        msg = f"{name} must have one value for each of {n_rows} rows, not shape {values.shape}"
+        msg = f"{name} must have one value for each of {n_rows} rows, not {shape_text(values)}"
         raise ValueError(msg)
     missing = values != values  # noqa: PLR0124 - NaN and NaT are not equal to themselves
     if np.any(missing) or any(value is None for value in values.tolist()):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray, IntArray
-from directrix.rows.labels import numbered_names, pooled_names
+from directrix.rows.labels import numbered_names, pooled_names, shape_text
 
 
 @dataclass(frozen=True)
@@ -113,11 +113,7 @@ class Segments(NamedTuple):
         """Return the segments of rows, checked; ``pool`` gives new names to some."""
         given = np.asarray(values)
         if given.shape != (n_rows,):
-            column = f": give the column itself, X[{values!r}]" if isinstance(values, str) else ""
-            msg = (
-                f"segment must be the segment of each of {n_rows} rows, not of shape "
-                f"{given.shape}{column}"
-            )
+            msg = f"segment must be the segment of each of {n_rows} rows, not {shape_text(given)}"
             raise ValueError(msg)
         names, number = numbered_names(given)
         if pool:

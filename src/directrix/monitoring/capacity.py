@@ -17,12 +17,12 @@ import numpy as np
 
 from directrix.classifiers.threshold_classifier import ThresholdClassifier
 from directrix.metrics.budget import Budget, KeptBudget, days_needed, order_threshold
+from directrix.moments import ScoreHistogram
 from directrix.monitoring.store import SummaryStore, as_day
 from directrix.rows.sums import tree_sum
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
-    from directrix.moments import ScoreHistogram
 
 #: Days after which a day counts half in a forecast.
 _HALF_LIFE = 7.0
@@ -203,6 +203,13 @@ class _Days:
             streams = [dict(scores)]
         for stream in streams:
             for day, histogram in stream.items():
+                if not isinstance(histogram, ScoreHistogram):
+                    msg = (
+                        f"the scores of {day} are a ScoreHistogram, such as "
+                        "ScoreHistogram.of_scores(None, model.decision_function(X)), not "
+                        f"{type(histogram).__name__}"
+                    )
+                    raise TypeError(msg)
                 found.setdefault(as_day(day), []).append(histogram.unlabelled())
         days = {day: tree_sum(found[day]) for day in sorted(found)}
         if not days:

@@ -8,18 +8,20 @@ import numpy as np
 
 from directrix._printing import html_table, text_table
 from directrix.classifiers.evaluation import BEST_CUTOFF, metric_of
-from directrix.classifiers.labels import positive_of, toward_positive
+from directrix.classifiers.labels import positive_of
 from directrix.fitting.choice import HeldOutArea
+from directrix.fitting.held_out_scores import known_columns
 from directrix.fitting.training_rows import TrainingRows
 from directrix.metrics import FromRates
 from directrix.metrics.base import Curve
 from directrix.metrics.table import resolve
 from directrix.models.gap import Gap
+from directrix.moments import ScoreHistogram
 from directrix.monitoring.day_check import on_rows_above
+from directrix.monitoring.day_summaries import positive_scores, threshold_of
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
-    from directrix.moments import ScoreHistogram
 
 #: Normal quantile of a 95 % interval, and the step of numeric derivatives of a metric by a rate.
 _QUANTILE, _STEP = 1.959963984540054, 1e-6
@@ -67,6 +69,14 @@ def compare_models(
     threshold : float
         Rows with scores above it are predicted positive.
     """
+    models: tuple[Any, ...] = champion, challenger
+    for given in models:
+        if not isinstance(given, ScoreHistogram):
+            msg = (
+                f"compare_models takes histograms of scores, not {type(given).__name__}: "
+                "challenge(champion, challenger, X, y) compares models on rows"
+            )
+            raise TypeError(msg)
     if not len(champion.weight) == len(challenger.weight) == 2:
         msg = "models are compared on labelled rows, and these scores have no labels"
         raise ValueError(msg)
@@ -140,9 +150,10 @@ def challenge(
     Parameters
     ----------
     champion, challenger : fitted classifiers of two classes
-        Neither may have been fitted to these rows.
+        Neither may have been fitted to these rows. One of another library has its threshold at a
+        probability of 0.5, or at 0 of its ``decision_function``.
     X, y : as in ``predict`` and ``fit``
-        Each model takes the columns that it knows.
+        Of a data frame, each model takes the columns that it was fitted to.
     metric : str or Metric, optional
         One more metric, at the cutoff of each model; by default that of the champion.
     sample_weight : array of shape (n,), optional
@@ -165,7 +176,9 @@ def challenge(
         raise ValueError(msg)
     weight = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight, float)
     models = champion, challenger
-    scores = [toward_positive(model, model.decision_function(X)) for model in models]
+    scores = [
+        positive_scores(model, known_columns(model, X)) - threshold_of(model) for model in models
+    ]
     areas = [_by_area(positive, each, weight) for each in scores]
     pairs = {
         "AUC": areas,

@@ -96,6 +96,12 @@ def summarize_day(
     >>> summarize_day(model, X[:100]).columns
     <Moments: 100 rows; 2 features; classes {None: 100}>
     """
+    if not hasattr(model, "classes_"):
+        msg = (
+            f"a day is summarised for a fitted classifier, not for {type(model).__name__}: the "
+            "order is summarize_day(model, X, y)"
+        )
+        raise TypeError(msg)
     scores = positive_scores(model, X)
     caught = None if y is None else _known_labels(model, y) == positive_of(model)
     histogram = ScoreHistogram.of_scores(
@@ -218,8 +224,11 @@ def require_scores_of(model: Any, scores: ScoreHistogram) -> None:
     """Raise ValueError for scores of another model."""
     identity = model_identity(model)
     if scores.model != identity:
+        of_scores, this = (
+            "a model of another library" if each is None else f"model {each}"
+            for each in (scores.model, identity)
+        )
         msg = (
-            f"the scores are of model {scores.model}, and this is model {identity}: summarise the "
-            "days with this model"
+            f"the scores are of {of_scores}, and this is {this}: summarise the days with this model"
         )
         raise ValueError(msg)

@@ -8,11 +8,13 @@ from itertools import accumulate
 from math import inf
 from operator import add
 from typing import TYPE_CHECKING, Any
+from warnings import warn
 
 import numpy as np
 from scipy.special import betaincinv
 
 from directrix.classifiers.labels import positive_of
+from directrix.exceptions import UncheckedColumnsWarning, find_stacklevel
 from directrix.moments import Moments, ScoreHistogram
 from directrix.monitoring.day_check import (
     ALARM_RATE,
@@ -132,6 +134,11 @@ class Monitor:
         columns_of_days = [day.columns for day in of_reference if day.columns is not None]
         self._usual_columns = _usual_indices(columns_of_days, _column_indices)
 
+    def __repr__(self) -> str:
+        days = f" of {self._n_days:,} days" if self._n_days else ""
+        columns = "" if self.columns is None else f" and {_n_columns(self.columns):,} columns"
+        return f"<Monitor: {self.scores.weight.sum():,.0f} reference rows{days}; scores{columns}>"
+
     @classmethod
     def of_store(
         cls,
@@ -243,9 +250,18 @@ class Monitor:
         -------
         DayCheck
         """
+        given: Any = day
+        if not isinstance(given, DaySummaries):
+            msg = (
+                f"a day is checked by its summaries, not by {type(given).__name__}: give "
+                "summarize_day(model, X)"
+            )
+            raise TypeError(msg)
         if not _has_rows(day.scores):
             msg = "the day has no rows, or none with a weight above zero: there is nothing to check"
             raise ValueError(msg)
+        if self.columns is not None and day.columns is None:
+            warn(UncheckedColumnsWarning(_n_columns(self.columns)), stacklevel=find_stacklevel())
         comparisons = self._comparisons(day)
         fits = {name: self._fit(name, each) for name, each in comparisons.items()}
         best = fits["scores"]
@@ -385,6 +401,11 @@ def _both(labelled: Any, unlabelled: Any) -> Any:
     if labelled is None or not _has_rows(labelled):
         return unlabelled
     return labelled.unlabelled() + unlabelled
+
+
+def _n_columns(columns: Moments | BinCounts) -> int:
+    """Return the number of columns of a summary."""
+    return len(columns.bins) if isinstance(columns, BinCounts) else columns.n_features
 
 
 def _has_rows(summary: Any) -> bool:

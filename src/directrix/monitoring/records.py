@@ -251,7 +251,10 @@ def stream_of(summary: Any) -> str:
         if isinstance(summary, summary_type):
             unlabelled = summary.classes.tolist() == [None]
             return f"unlabelled-{name}" if unlabelled else name
-    msg = f"a store keeps Moments, BinCounts and ScoreHistogram, not {type(summary).__name__}"
+    msg = (
+        f"a store keeps Moments, BinCounts and ScoreHistogram, not {type(summary).__name__}: "
+        "summarize_day(model, X) makes them of rows"
+    )
     raise TypeError(msg)
 
 

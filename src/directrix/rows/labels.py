@@ -381,3 +381,10 @@ def _is_missing(value: Any) -> bool:
     """Return whether a value is None, NaN, NaT or the NA of pandas."""
     missing = type(value).__name__ in ("NoneType", "NAType", "NaTType")
     return missing or bool(value != value)  # noqa: PLR0124 - NaN
+
+
+def shape_text(values: AnyArray) -> str:
+    """Return the shape of an array for a message; of the name of a column, where its values are."""
+    if values.ndim:
+        return f"shape {values.shape}"
+    return f"{values.item()!r}: give the column itself, such as X[{values.item()!r}]"

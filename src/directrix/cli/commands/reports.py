@@ -136,7 +136,7 @@ def _card_figure(model: Any) -> Any:
     from directrix.displays import ScorecardDisplay
 
     if not hasattr(model, "card_"):
-        msg = f"this is a {type(model).__name__}, not a card: fit one of two classes, -c scorecard"
+        msg = f"{type(model).__name__} is not a card: fit one of two classes, -c scorecard"
         raise UsageError(msg)
     return ScorecardDisplay.from_estimator(model).figure_
 
@@ -305,7 +305,7 @@ def _lead(data: ReportData, model: str, rows: Sequence[str]) -> str:
     names = ", ".join(Path(path).name for path in rows[:_NAMED_FILES])
     more = f" and {len(rows) - _NAMED_FILES} more" if len(rows) > _NAMED_FILES else ""
     return (
-        f"Model {Path(model).name}, a {type(data.model).__name__}, evaluated by "
+        f"Model {Path(model).name} ({type(data.model).__name__}), evaluated by "
         f"{data.metric.label} on {names}{more}. directrix {version('directrix')}."
     )
 
