@@ -234,8 +234,8 @@ def in_a_table(arena: Everything) -> list[str]:
         *against_trees(arena, [CARD]),
         "",
         (
-            "The same folds for both; lines are the median; behind on so many sets, in brackets "
-            "significantly. [Evidence](docs/evidence.md) has every loss."
+            "Same folds for both; median lines; behind on so many sets, in brackets significantly. "
+            "[Evidence](docs/evidence.md) has every loss."
         ),
     ]
 

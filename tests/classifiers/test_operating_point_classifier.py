@@ -558,7 +558,7 @@ def test_rows_for_a_model_of_scores_are_refused_with_the_remedy():
 
 def test_scores_in_place_of_labels_are_named():
     scores, y = scored(500)
-    with pytest.raises(ValueError, match="y has the value .*: are these scores"):
+    with pytest.raises(ValueError, match=r"y has the value .*: are these scores"):
         OperatingPointClassifier(None).fit(y, scores)
 
 
