@@ -8,6 +8,7 @@ from sklearn.base import clone
 
 from directrix import Binner, DirectClassifier, ScorecardClassifier, _printing
 from directrix._printing import html_table, printable, text_table, wrapped
+from directrix.datasets import load_heart
 
 #: scikit-learn's own classifiers have some 640.
 HELP_LINES = 620
@@ -93,3 +94,11 @@ def test_brief_requests_are_those_of_scikit_learn():
         with pytest.raises(TypeError, match="Unexpected args"):
             model.set_fit_request(other=True)
         assert clone(model).get_metadata_routing().fit.requests == asked
+
+
+def test_results_read_at_a_prompt_as_they_print():
+    X, y = load_heart()
+    card = ScorecardClassifier("auc", positive="present", max_lines=15).fit(X, y)
+    results = (card.card_, card.report_, card.operating_point_, card.sizes())
+    for result in (*results, card.operating_points(["f1", "error"])):
+        assert repr(result) == str(result)

@@ -132,6 +132,8 @@ class Evaluation:
         rates = [] if self.rates is None else ["", str(self.rates)]
         return "\n".join([*text_table(self.table()), *self.notes, *rates])
 
+    __repr__ = __str__
+
     def _repr_html_(self) -> str:
         """Return the table as HTML for notebooks."""
         header, *rows = self.table()

@@ -164,6 +164,8 @@ class Alternatives(Sequence[Alternative]):
         carried = [self._carriers_text] if self.carriers else []
         return "\n".join([*lines, self.summary, *carried])
 
+    __repr__ = __str__
+
     def _repr_html_(self) -> str:
         notes = [self.summary, *([self._carriers_text] if self.carriers else [])]
         return html_table(self._headings, self._texts(), "; ".join(notes))

@@ -436,6 +436,8 @@ class Card:
     def __str__(self) -> str:
         return card_text(card_document(self))
 
+    __repr__ = __str__
+
     @property
     def is_whole(self) -> bool:
         """Whether all points are whole numbers."""
@@ -584,6 +586,8 @@ class CardStability:
             lines.append(f"  and {len(self.columns) - _PRINTED} more in .columns")
         lines += map(_score_text, self.scores)
         return "\n".join([*lines, "the PSI of the score itself needs the scores of both periods"])
+
+    __repr__ = __str__
 
 
 def card_stability(

@@ -497,6 +497,8 @@ class OperatingPoint:
             lines += ["", self.segments_title, str(self.segments)]
         return "\n".join(lines)
 
+    __repr__ = __str__
+
     @property
     def segments_title(self) -> str:
         """What the rates by segment are of."""
@@ -543,6 +545,8 @@ class OperatingPoints(tuple[OperatingPoint, ...]):
 
     def __str__(self) -> str:
         return "\n".join(["expected on new rows", *text_table([self._HEADER, *self._texts()])])
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         """Return the table as HTML for notebooks."""

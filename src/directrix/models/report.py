@@ -91,6 +91,8 @@ class CardSizes(tuple[SizeResult, ...]):
         lines = text_table([_SIZE_HEADINGS, *self._texts], left=(3, 4))
         return "\n".join([*lines, "* this card"])
 
+    __repr__ = __str__
+
     def _repr_html_(self) -> str:
         return html_table(_SIZE_HEADINGS, self._texts)
 
@@ -394,6 +396,8 @@ class DirectReport:
         if len(self.tried) > len(self._shown):
             lines.append(f"  and {len(self.tried) - len(self._shown)} more in .tried")
         return "\n".join([*lines, *segments])
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         """Return the report as HTML for notebooks."""

@@ -287,6 +287,8 @@ class RiskBands(Sequence[RiskBand]):
     def __str__(self) -> str:
         return "\n".join(text_table(self._texts()))
 
+    __repr__ = __str__
+
     def _texts(self) -> list[list[str]]:
         header = [*_HEADINGS[:-1], f"{100 * self.level:g} % interval"]
         rows = [

@@ -250,6 +250,8 @@ class SegmentRates(tuple[SegmentRate, ...]):
     def __str__(self) -> str:
         return "\n".join([*text_table(self.table()), *self.notes])
 
+    __repr__ = __str__
+
     def to_html(self) -> str:
         """Return the table as HTML, with the numbers of ``str``."""
         header, *rows = self.table()

@@ -127,6 +127,8 @@ class Challenges(tuple[Challenge, ...]):
     def __str__(self) -> str:
         return "\n".join(text_table([self._HEADER, *self._texts], left=(0, 4)))
 
+    __repr__ = __str__
+
     def _repr_html_(self) -> str:
         return html_table(self._HEADER, self._texts)
 

@@ -153,6 +153,8 @@ class SegmentChecks:
         title = f"{self.day or 'day'}, by segment"
         return "\n".join([title, *text_table(self.table(), (0, 2)), *self.notes])
 
+    __repr__ = __str__
+
     def _repr_html_(self) -> str:
         header, *rows = self.table()
         return html_table(header, rows, "; ".join(self.notes))

@@ -62,6 +62,8 @@ class EditPrices(tuple[EditPrice, ...]):
     def __str__(self) -> str:
         return "\n".join(text_table([self._HEADER, *self._texts], left=(1, 5, 6, 7)))
 
+    __repr__ = __str__
+
     def _repr_html_(self) -> str:
         return html_table(self._HEADER, self._texts)
 
