@@ -360,7 +360,8 @@ def _arrow_texts(values: Any, column: str) -> Reading:
     texts: list[str | None] = []
     for chunk in values.chunks if hasattr(values, "chunks") else [values]:
         encoded = chunk if hasattr(chunk, "dictionary") else chunk.dictionary_encode()
-        index = _numpy(encoded.indices.fill_null(-1) if encoded.null_count else encoded.indices)
+        indices = encoded.indices.cast("int64")  # narrow ones do not hold the sum of all chunks
+        index = _numpy(indices.fill_null(-1) if encoded.null_count else indices)
         codes.append(np.where(index < 0, -1, index + len(texts)) if texts else index)
         distinct = encoded.dictionary.to_pylist()
         if str(encoded.dictionary.type) == "float":  # a list would hold them as float64
