@@ -46,6 +46,7 @@ from directrix.moments.release import (
     describe_control,
     is_control,
     joined_parts,
+    require_names,
 )
 from directrix.tables.binner import Binner
 from directrix.tables.bins import distinct_values
@@ -154,6 +155,7 @@ class TableSketch:
             Kinds of columns, where they are read as others than at other sites: "number", "text",
             "boolean" or "date", by column name.
         """
+        require_names(site, period)
         least = checked_min_cell(min_cell)
         table = Table.of(X)
         wanted = [replace(c, kind=(kinds or {}).get(c.name, c.kind)) for c in table.columns]
