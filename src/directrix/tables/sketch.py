@@ -191,8 +191,8 @@ class TableSketch:
         """Return a fitted binner for all sites, the same whoever computes it.
 
         Columns that a site lacks are left out, with a `ColumnsLeftOutWarning`. Where all sketches
-        are under control, bins have coarse shares of rows: nothing about a site, even if it is the
-        only one.
+        are under control, bins have coarse shares of rows, which show no more of a site than its
+        sketch does, even if it is the only one.
 
         Parameters
         ----------
