@@ -256,9 +256,24 @@ def test_a_constant_column_that_changes_is_unclear():
     assert check.columns[0][:2] == ("x1", np.inf)
     assert check.columns[0].reading == "large change"
     assert (check.verdict, check.alarm) == (UNCLEAR, False)
-    assert "PSI of column x1 inf), but in a column with a single value" in check.explanation()
+    assert "PSI of column x1 inf), but in a column that was constant" in check.explanation()
     assert check.to_dict()["columns"][0]["psi"] is None
     assert "PSI inf, large change" in str(check)
+
+
+@pytest.mark.parametrize("n_rows", [1, 50])
+def test_a_day_of_few_rows_may_have_one_value_of_a_column(n_rows):
+    rng = np.random.default_rng(0)
+
+    def rows_of(n, share):
+        y = rng.random(n) < 0.3
+        return np.column_stack([rng.normal(size=n) + y, rng.random(n) < share]) * 1.0, y
+
+    model = MomentClassifier("auc").fit(*rows_of(4000, 0.01))
+    monitor = Monitor.of_days(model, [summarize_day(model, *rows_of(4000, 0.01))])
+    check = monitor.check(summarize_day(model, rows_of(n_rows, 0.0)[0]))
+    assert check.verdict in (UNCHANGED, "usual variation")
+    assert all(np.isfinite(column.psi) for column in check.columns)
 
 
 def test_a_day_without_rows_is_refused(watched, monitor):
