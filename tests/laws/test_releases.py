@@ -18,6 +18,7 @@ from directrix import Binner, MomentClassifier, Moments, ScorecardClassifier
 from directrix.exceptions import (
     BinnerFileError,
     BinsOfTheseRowsError,
+    ColumnNotFoundError,
     ColumnsLeftOutWarning,
     ConflictingReleaseError,
     DifferentBinsError,
@@ -459,6 +460,33 @@ def test_a_sketch_shows_nothing_that_fewer_rows_share() -> None:
     assert by_name["name"].values == ()
     assert not set(by_name["born"].edges) & set(X["born"])
     assert "boat" not in by_name["home"].values or (X["home"] == "boat").sum() >= MIN_CELL
+
+
+def test_infinite_values_are_kept_by_files_of_sketches(tmp_path: Any) -> None:
+    X = pd.DataFrame({"ratio": np.r_[np.full(50, np.inf), np.full(60, -np.inf), np.arange(300.0)]})
+    for min_cell in (1, MIN_CELL):
+        sketch = TableSketch.of(X, min_cell=min_cell, site="a")
+        sketch.save(tmp_path / "a.sketch")
+        assert "Infinity" not in (tmp_path / "a.sketch").read_text()
+        again = TableSketch.load(tmp_path / "a.sketch")
+        assert again == sketch
+        assert {-np.inf, np.inf} <= set(again.parts[0].columns[0].values)
+        assert again.parts[0].id == sketch.parts[0].id
+
+
+def test_kinds_of_a_sketch_name_columns_and_kinds_that_there_are() -> None:
+    X, _ = table(400, 0)
+    with pytest.raises(ColumnNotFoundError, match="no column named 'agee'"):
+        TableSketch.of(X, site="a", kinds={"agee": "text"})
+    with pytest.raises(ValueError, match="the kind of column 'age' must be one of number, "):
+        TableSketch.of(X, site="a", kinds={"age": "texts"})
+
+
+def test_sites_without_a_column_in_common_have_no_bins() -> None:
+    X, _ = table(400, 0)
+    both = TableSketch.of(X[["age"]], site="a") + TableSketch.of(X[["home"]], site="b")
+    with pytest.warns(ColumnsLeftOutWarning), pytest.raises(ValueError, match="in common: rename"):
+        both.binner()
 
 
 def test_sketched_bins_are_near_those_of_pooled_rows() -> None:

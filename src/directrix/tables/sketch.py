@@ -21,6 +21,7 @@ import numpy as np
 from directrix._typing import FloatArray
 from directrix.exceptions import (
     BinnerFileError,
+    ColumnNotFoundError,
     ColumnsLeftOutWarning,
     DifferentKindsError,
     TooFewRowsError,
@@ -157,8 +158,9 @@ class TableSketch:
         """
         require_names(site, period)
         least = checked_min_cell(min_cell)
-        table = Table.of(X)
-        wanted = [replace(c, kind=(kinds or {}).get(c.name, c.kind)) for c in table.columns]
+        table, given = Table.of(X), kinds or {}
+        _require_kinds(given, table.names)
+        wanted = [replace(c, kind=given.get(c.name, c.kind)) for c in table.columns]
         if any(column.kind != c.kind for column, c in zip(wanted, table.columns, strict=True)):
             table = Table.of(X, wanted)
         if least > 1 and len(table) < 4 * least:
@@ -207,6 +209,9 @@ class TableSketch:
         if any(lacking.values()):
             left_out = {site: names for site, names in lacking.items() if names}
             warnings.warn(ColumnsLeftOutWarning(left_out), stacklevel=find_stacklevel())
+        if not names:
+            msg = "the sites have no column in common: rename columns that are the same"
+            raise ValueError(msg)
         columns, others = [], []
         for name in names:
             sketches = [each[name] for each in by_name]
@@ -245,6 +250,16 @@ class TableSketch:
 
 
 # ── One column of one site, and of all ────────────────────────────────────────────────────────────
+
+
+def _require_kinds(kinds: Mapping[str, str], names: Sequence[str]) -> None:
+    """Refuse kinds of columns that there are not, and kinds that there are not."""
+    for name, kind in kinds.items():
+        if name not in names:
+            raise ColumnNotFoundError(name, names)
+        if kind not in _KINDS:
+            msg = f"the kind of column {name!r} must be one of {', '.join(_KINDS)}, not {kind!r}"
+            raise ValueError(msg)
 
 
 def _shown(rows: float, least: int) -> float:
@@ -378,8 +393,18 @@ _COLUMN = {
 }
 
 
+#: Numbers that JSON does not have, as texts.
+_INFINITE = {"-inf": -np.inf, "inf": np.inf}
+
+
 def _plain(part: SketchPart) -> dict[str, Any]:
-    return {**asdict(part), "control": dict(part.control)}
+    columns = []
+    for column in map(asdict, part.columns):
+        if column["kind"] != "text":
+            values = [value if np.isfinite(value) else str(value) for value in column["values"]]
+            column["values"] = values
+        columns.append(column)
+    return {**asdict(part), "control": dict(part.control), "columns": columns}
 
 
 def _part(plain: Any) -> SketchPart:
@@ -394,12 +419,18 @@ def _part(plain: Any) -> SketchPart:
 def _column(plain: Any) -> ColumnSketch:
     check_entries(plain, _COLUMN, "a column lacks an entry or has one too many")
     values = plain["values"]
-    valid = is_list_of(values, is_text if plain["kind"] == "text" else is_number)
+    if plain["kind"] != "text":
+        values = [_INFINITE.get(v, v) if is_text(v) else v for v in values]
+    valid = is_list_of(values, is_text if plain["kind"] == "text" else _is_value)
     require(valid and len(set(values)) == len(values), "values are not different")
     require(len(values) == len(plain["rows"]), "values have not one number of rows each")
     edges, between = plain["edges"], plain["between"]
     increase = sorted(set(edges)) == edges
     fits = increase and len(between) == (len(edges) + 1 if edges else 0)
     require(fits, "edges do not increase, or have not the rows between them")
-    lists = {name: tuple(plain[name]) for name in ("values", "rows", "edges", "between")}
-    return ColumnSketch(**{**plain, **lists})
+    lists = {name: tuple(plain[name]) for name in ("rows", "edges", "between")}
+    return ColumnSketch(**{**plain, **lists, "values": tuple(values)})
+
+
+def _is_value(value: Any) -> bool:
+    return is_number(value) or value in _INFINITE.values()
