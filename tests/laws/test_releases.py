@@ -480,6 +480,10 @@ def test_kinds_of_a_sketch_name_columns_and_kinds_that_there_are() -> None:
         TableSketch.of(X, site="a", kinds={"agee": "text"})
     with pytest.raises(ValueError, match="the kind of column 'age' must be one of number, "):
         TableSketch.of(X, site="a", kinds={"age": "texts"})
+    with pytest.raises(ValueError, match="two columns would have the name 'home'"):
+        Table.of(X).renamed({"age": "home"}, {})
+    exchanged = Table.of(X[["age", "income"]]).renamed({"age": "income", "income": "age"}, {})
+    assert exchanged.names == ("income", "age")
 
 
 def test_sites_without_a_column_in_common_have_no_bins() -> None:

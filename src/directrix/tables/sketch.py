@@ -21,7 +21,6 @@ import numpy as np
 from directrix._typing import FloatArray
 from directrix.exceptions import (
     BinnerFileError,
-    ColumnNotFoundError,
     ColumnsLeftOutWarning,
     DifferentKindsError,
     TooFewRowsError,
@@ -158,11 +157,7 @@ class TableSketch:
         """
         require_names(site, period)
         least = checked_min_cell(min_cell)
-        table, given = Table.of(X), kinds or {}
-        _require_kinds(given, table.names)
-        wanted = [replace(c, kind=given.get(c.name, c.kind)) for c in table.columns]
-        if any(column.kind != c.kind for column, c in zip(wanted, table.columns, strict=True)):
-            table = Table.of(X, wanted)
+        table = Table.of_kinds(X, kinds or {})
         if least > 1 and len(table) < 4 * least:
             raise TooFewRowsError(None, len(table), 4 * least)
         columns = tuple(
@@ -250,16 +245,6 @@ class TableSketch:
 
 
 # ── One column of one site, and of all ────────────────────────────────────────────────────────────
-
-
-def _require_kinds(kinds: Mapping[str, str], names: Sequence[str]) -> None:
-    """Refuse kinds of columns that there are not, and kinds that there are not."""
-    for name, kind in kinds.items():
-        if name not in names:
-            raise ColumnNotFoundError(name, names)
-        if kind not in _KINDS:
-            msg = f"the kind of column {name!r} must be one of {', '.join(_KINDS)}, not {kind!r}"
-            raise ValueError(msg)
 
 
 def _shown(rows: float, least: int) -> float:

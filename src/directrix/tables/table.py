@@ -478,6 +478,28 @@ class Table:
             found.append(Column(name, reading.kind, reading.levels))
         return cls(tuple(found), values, source.named)
 
+    @classmethod
+    def of_kinds(cls, X: Any, kinds: Mapping[str, str]) -> Table:
+        """Read a table, some columns of it as other kinds.
+
+        Parameters
+        ----------
+        X : data frame, Arrow table, array, list of rows, or Table
+        kinds : dict
+            "number", "text", "boolean" or "date" by column name; others are as `of` reads them.
+        """
+        table = cls.of(X)
+        for name, kind in kinds.items():
+            if name not in table.names:
+                raise ColumnNotFoundError(name, table.names)
+            if kind not in _NOUNS:
+                listed = ", ".join(_NOUNS)
+                msg = f"the kind of column {name!r} must be one of {listed}, not {kind!r}"
+                raise ValueError(msg)
+        wanted = [replace(c, kind=kinds.get(c.name, c.kind)) for c in table.columns]
+        same = all(c.kind == column.kind for c, column in zip(wanted, table.columns, strict=True))
+        return table if same else cls.of(X, wanted)
+
     def __len__(self) -> int:
         return len(self.values)
 
@@ -510,6 +532,10 @@ class Table:
                 values[:, k] = index[codes]
             found.append(Column(name, column.kind, texts))
         names = [column.name for column in found]
+        for name in columns.values():
+            if names.count(name) > 1:
+                msg = f"two columns would have the name {name!r}: give them different ones"
+                raise ValueError(msg)
         for name in levels:
             if name not in names:
                 raise ColumnNotFoundError(name, names)

@@ -194,16 +194,12 @@ def _read_table(
 ) -> tuple[Table, Any]:
     """Return the columns of files under agreed names, and the labels if there are any."""
     from directrix.cli.rows import RowFiles, read_rows
-    from directrix.tables import Column, Table
+    from directrix.tables import Table
 
     labelled = target is not None
     files = RowFiles.of(rows, target, features, drop, labelled=labelled)
     read = read_rows(files, raw=True)
-    table = Table.of(read.X)
-    kinds = names["kinds"]
-    if kinds:
-        columns = [Column(c.name, kinds.get(c.name, c.kind)) for c in table.columns]
-        table = Table.of(read.X, columns)
+    table = Table.of_kinds(read.X, names["kinds"])
     return table.renamed(names["columns"], names["levels"]), read.y if labelled else None
 
 
