@@ -478,7 +478,7 @@ def test_kinds_of_a_sketch_name_columns_and_kinds_that_there_are() -> None:
     X, _ = table(400, 0)
     with pytest.raises(ColumnNotFoundError, match="no column named 'agee'"):
         TableSketch.of(X, site="a", kinds={"agee": "text"})
-    with pytest.raises(ValueError, match="the kind of column 'age' must be one of number, "):
+    with pytest.raises(ValueError, match="column 'age' must be one of number, "):
         TableSketch.of(X, site="a", kinds={"age": "texts"})
     with pytest.raises(ValueError, match="two columns would have the name 'home'"):
         Table.of(X).renamed({"age": "home"}, {})

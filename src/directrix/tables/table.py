@@ -485,20 +485,17 @@ class Table:
         Parameters
         ----------
         X : data frame, Arrow table, array, list of rows, or Table
-        kinds : dict
-            "number", "text", "boolean" or "date" by column name; others are as `of` reads them.
+        kinds : dict of "number", "text", "boolean" or "date" by column name
         """
         table = cls.of(X)
         for name, kind in kinds.items():
             if name not in table.names:
                 raise ColumnNotFoundError(name, table.names)
             if kind not in _NOUNS:
-                listed = ", ".join(_NOUNS)
-                msg = f"the kind of column {name!r} must be one of {listed}, not {kind!r}"
+                msg = f"column {name!r} must be one of {', '.join(_NOUNS)}, not {kind!r}"
                 raise ValueError(msg)
         wanted = [replace(c, kind=kinds.get(c.name, c.kind)) for c in table.columns]
-        same = all(c.kind == column.kind for c, column in zip(wanted, table.columns, strict=True))
-        return table if same else cls.of(X, wanted)
+        return cls.of(X, wanted) if kinds else table
 
     def __len__(self) -> int:
         return len(self.values)
@@ -532,10 +529,9 @@ class Table:
                 values[:, k] = index[codes]
             found.append(Column(name, column.kind, texts))
         names = [column.name for column in found]
-        for name in columns.values():
-            if names.count(name) > 1:
-                msg = f"two columns would have the name {name!r}: give them different ones"
-                raise ValueError(msg)
+        if twice := [name for name in columns.values() if names.count(name) > 1]:
+            msg = f"two columns would have the name {twice[0]!r}: give them different ones"
+            raise ValueError(msg)
         for name in levels:
             if name not in names:
                 raise ColumnNotFoundError(name, names)
