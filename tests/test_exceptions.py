@@ -74,6 +74,7 @@ from directrix.exceptions.columns import (
 from directrix.exceptions.edits import EditError, LockboxReadWarning, NearestCutsWarning
 from directrix.exceptions.files import (
     BinnerFileError,
+    LedgerFileError,
     ModelFileError,
     MomentsFileError,
     NotUtf8Error,
@@ -375,6 +376,11 @@ ERRORS = [
         ),
     ),
     (
+        LedgerFileError("it is not JSON", "folder/a.ledger"),
+        {"reason": "it is not JSON", "path": "folder/a.ledger"},
+        "a.ledger cannot be read as a ledger of releases: it is not JSON",
+    ),
+    (
         BinnerFileError("it is damaged", "folder/bins.json"),
         {"reason": "it is damaged", "path": "folder/bins.json"},
         "bins.json cannot be read as a binner: it is damaged",
@@ -584,6 +590,7 @@ BASES = {
     MomentsFileError: ValueError,
     ModelFileError: ValueError,
     BinnerFileError: ValueError,
+    LedgerFileError: ValueError,
     StoreFileError: ValueError,
     StoreConflictError: ValueError,
     StateError: ValueError,

@@ -146,6 +146,24 @@ def test_without_a_real_gap_the_plain_fit_is_delivered(kind):
     assert "no larger than chance alone makes it" in str(model.report_)
 
 
+@pytest.mark.parametrize("fit", ["fit", "fit_source"])
+@pytest.mark.parametrize(("rate", "label"), [("fpr", False), ("recall", True)])
+def test_a_rate_that_only_one_segment_has_leaves_the_plain_fit(fit, rate, label):
+    X, y, segment = drawn(1500)
+    y[segment == "f"] = not label  # no row of the other class
+    model = DirectClassifier(METRIC, parity=rate, cv=3)
+    if fit == "fit":
+        model.fit(X, y, segment=segment)
+    else:
+        rows = pd.DataFrame(X, columns=list("abcd")).assign(y=y, segment=segment)
+        model.fit_source(rows, target="y", segment="segment", progress=False)
+    table = model.alternatives_
+    assert len(table) == 1
+    assert "because fewer than two segments have rows of which" in table.summary
+    assert table.carriers == ()
+    assert table.summary in str(model.report_)
+
+
 def test_a_rule_may_ask_for_the_smallest_gap_or_name_the_largest():
     rows = drawn()
     least = fitted("lines", *rows, parity=Parity("fpr", rule="parity"))

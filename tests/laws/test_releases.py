@@ -18,6 +18,7 @@ from directrix import Binner, MomentClassifier, Moments, ScorecardClassifier
 from directrix.exceptions import (
     BinnerFileError,
     BinsOfTheseRowsError,
+    ColumnNotFoundError,
     ColumnsLeftOutWarning,
     ConflictingReleaseError,
     DifferentBinsError,
@@ -269,6 +270,49 @@ def test_conflicts_and_repetitions(counts: list[BinCounts], tmp_path: Any) -> No
     assert len(json.loads(ledger.read_text())) == 2
 
 
+def test_a_ledger_knows_rows_whatever_they_are_called(
+    counts: list[BinCounts], tmp_path: Any
+) -> None:
+    X, y = table(600, 0)
+    ledger = {"ledger": tmp_path / "releases.json"}
+    counts[0].release(min_cell=MIN_CELL, site="north", **ledger)
+    binner = counts[0].binner
+    moved = [replace(each, cuts=tuple(c + 0.1 for c in each.cuts)) for each in binner.bins_[:2]]
+    others = Binner(max_bins=16).fit(table(5000, 101)[0])
+    others.bins_ = (*moved, *binner.bins_[2:])
+    for again in (
+        BinCounts.of(binner, X[1:], np.where(y[1:] == 1, "late", "good")),
+        BinCounts.of(binner, X[y == 0], y[y == 0]),
+        BinCounts.of(others, X[1:], y[1:]),  # with as many cells
+    ):
+        with pytest.raises(ReleasedBeforeError):
+            again.release(min_cell=MIN_CELL, site="south", **ledger)
+
+
+@pytest.mark.parametrize("names", [{"site": 3}, {"site": None}, {"site": "a", "period": 2026}])
+def test_sites_and_periods_are_texts(counts: list[BinCounts], names: Any) -> None:
+    X, _ = table(400, 0)
+    moments = Moments.of(*numbers(500, 0))
+    for release in (
+        lambda: counts[0].release(min_cell=MIN_CELL, **names),
+        lambda: counts[0].release(epsilon=1.0, delta=1e-6, classes=[0, 1], **names),
+        lambda: moments.release(ranges=RANGES, **names),
+        lambda: TableSketch.of(X, **names),
+    ):
+        with pytest.raises(TypeError, match="must be a text, not"):
+            release()
+
+
+@pytest.mark.parametrize("min_cell", [1, MIN_CELL])
+def test_texts_and_numbers_are_not_labels_of_one_release(binner: Binner, min_cell: int) -> None:
+    X, y = table(600, 0)
+    first = BinCounts.of(binner, X, y).release(min_cell=min_cell, site="a")
+    texts = BinCounts.of(binner, X, y.astype(str)).release(min_cell=min_cell, site="b")
+    for one, other in ((first, texts), (texts, first)):
+        with pytest.raises(TypeError, match="text labels and the other has numbers"):
+            one + other
+
+
 def test_what_cannot_be_released(binner: Binner) -> None:
     X, y = table(400, 0)
     few = BinCounts.of(binner, X, np.arange(400) < 19)
@@ -340,6 +384,8 @@ def test_a_class_that_a_site_lacks(binner: Binner) -> None:
     X, y = table(900, 5)
     only = y == 0
     one = BinCounts.of(binner, X[only], y[only]).release(min_cell=MIN_CELL, site="one")
+    named = BinCounts.of(binner, X[only], y[only], classes=[0, 1])
+    assert named.release(min_cell=MIN_CELL, site="one") == one
     both = BinCounts.of(binner, X, y).release(min_cell=MIN_CELL, site="both")
     assert (one + both).classes.tolist() == [0, 1]
     assert replace(one, parts=()).classes.tolist() == []
@@ -388,6 +434,12 @@ def test_sketches_join_as_sets_and_are_kept_by_files(min_cell: int, tmp_path: An
     (tmp_path / "a.sketch").write_text(json.dumps(changed))
     with pytest.raises(BinnerFileError):
         TableSketch.load(tmp_path / "a.sketch")
+    whole.save(tmp_path / "a.sketch")
+    changed = json.loads((tmp_path / "a.sketch").read_text())
+    changed["parts"][0]["control"] = {"kind": "min_cell", "least": 10}
+    (tmp_path / "a.sketch").write_text(json.dumps(changed))
+    with pytest.raises(BinnerFileError, match="how it was controlled"):
+        TableSketch.load(tmp_path / "a.sketch")
 
 
 def test_a_sketch_shows_nothing_that_fewer_rows_share() -> None:
@@ -408,6 +460,37 @@ def test_a_sketch_shows_nothing_that_fewer_rows_share() -> None:
     assert by_name["name"].values == ()
     assert not set(by_name["born"].edges) & set(X["born"])
     assert "boat" not in by_name["home"].values or (X["home"] == "boat").sum() >= MIN_CELL
+
+
+def test_infinite_values_are_kept_by_files_of_sketches(tmp_path: Any) -> None:
+    X = pd.DataFrame({"ratio": np.r_[np.full(50, np.inf), np.full(60, -np.inf), np.arange(300.0)]})
+    for min_cell in (1, MIN_CELL):
+        sketch = TableSketch.of(X, min_cell=min_cell, site="a")
+        sketch.save(tmp_path / "a.sketch")
+        assert "Infinity" not in (tmp_path / "a.sketch").read_text()
+        again = TableSketch.load(tmp_path / "a.sketch")
+        assert again == sketch
+        assert {-np.inf, np.inf} <= set(again.parts[0].columns[0].values)
+        assert again.parts[0].id == sketch.parts[0].id
+
+
+def test_kinds_of_a_sketch_name_columns_and_kinds_that_there_are() -> None:
+    X, _ = table(400, 0)
+    with pytest.raises(ColumnNotFoundError, match="no column named 'agee'"):
+        TableSketch.of(X, site="a", kinds={"agee": "text"})
+    with pytest.raises(ValueError, match="column 'age' must be one of number, "):
+        TableSketch.of(X, site="a", kinds={"age": "texts"})
+    with pytest.raises(ValueError, match="two columns would have the name 'home'"):
+        Table.of(X).renamed({"age": "home"}, {})
+    exchanged = Table.of(X[["age", "income"]]).renamed({"age": "income", "income": "age"}, {})
+    assert exchanged.names == ("income", "age")
+
+
+def test_sites_without_a_column_in_common_have_no_bins() -> None:
+    X, _ = table(400, 0)
+    both = TableSketch.of(X[["age"]], site="a") + TableSketch.of(X[["home"]], site="b")
+    with pytest.warns(ColumnsLeftOutWarning), pytest.raises(ValueError, match="in common: rename"):
+        both.binner()
 
 
 def test_sketched_bins_are_near_those_of_pooled_rows() -> None:
@@ -493,6 +576,21 @@ def test_a_column_of_few_ones_is_not_told_from_none() -> None:
         for ones in (0, 1, MIN_CELL - 1)
     ]
     assert shown[0].parts[0].id == shown[1].parts[0].id == shown[2].parts[0].id
+
+
+def test_a_ledger_knows_moments_of_large_units(tmp_path: Any) -> None:
+    X, y = numbers(500, 0)
+    X["a"] *= 1000.0
+    ranges, ledger = {**RANGES, "a": (0.0, 1e5)}, tmp_path / "releases.json"
+    settings = {"ranges": ranges, "ledger": ledger}
+    Moments.of(X, y).release(site="a", **settings)
+    with pytest.raises(ReleasedBeforeError):
+        Moments.of(X[1:], y[1:]).release(site="b", **settings)
+    with pytest.raises(ReleasedBeforeError):
+        Moments.of(X[1:], y[1:]).release(
+            site="b", **settings | {"ranges": {**ranges, "b": (-9, 9)}}
+        )
+    Moments.of(*numbers(800, 1)).release(site="b", **settings)
 
 
 def test_moments_that_cannot_be_released() -> None:

@@ -5,8 +5,13 @@ import json
 import numpy as np
 import pytest
 
-from directrix.exceptions import ConflictingReleaseError, ReleasedBeforeError
+from directrix.exceptions import (
+    ConflictingReleaseError,
+    LedgerFileError,
+    ReleasedBeforeError,
+)
 from directrix.moments.release import (
+    LedgerNumbers,
     Part,
     checked_min_cell,
     describe_control,
@@ -41,20 +46,51 @@ def test_parts_are_joined_once():
         joined_parts([first, part("a", rows=(35.0, 20.0))])
 
 
-def test_a_ledger_refuses_nearly_the_same_rows(tmp_path):
+FIRST = {"0": [130, 10, 120], "1": [20, 20, 0]}
+NEARLY = {
+    "one row less": LedgerNumbers("bins", {"0": [129, 10, 119], "1": [20, 20, 0]}),
+    "other bins": LedgerNumbers("others", {"0": [130, 90, 40], "1": [20, 0, 20]}),
+    "labels with other names": LedgerNumbers("bins", {"no": [129, 10, 119], "yes": [20, 20, 0]}),
+    "labels exchanged": LedgerNumbers("bins", {"1": [130, 10, 120], "0": [20, 20, 0]}),
+    "only one class": LedgerNumbers("bins", {"0": [129, 10, 119]}),
+    "one more class": LedgerNumbers("bins", {**FIRST, "2": [500, 250, 250]}),
+}
+
+
+@pytest.mark.parametrize("how", NEARLY)
+def test_a_ledger_refuses_nearly_the_same_rows(how, tmp_path):
     ledger = tmp_path / "ledger"
-    note_release(part(), ledger, {"0": [30, 10, 20], "1": [20, 20, 0]}, 20)
-    note_release(part(), ledger, {"0": [30, 10, 20], "1": [20, 20, 0]}, 20)
+    for _ in range(2):
+        note_release(part(), ledger, LedgerNumbers("bins", FIRST), 20)
     assert len(json.loads(ledger.read_text())) == 1
-    one_less, other_bins = {"0": [29, 10, 19], "1": [20, 20, 0]}, {"0": [30, 30], "1": [20, 20]}
     for other in (part("other name"), part(period="2"), part(rows=(1.0, 2.0))):
-        for numbers in (one_less, other_bins):
-            with pytest.raises(ReleasedBeforeError) as error:
-                note_release(other, ledger, numbers, 20)
-            assert (error.value.site, error.value.period) == ("a", "1")
-    note_release(part(period="2"), ledger, {"0": [85, 40, 45], "1": [40, 10, 30]}, 20)
-    note_release(part(period="3"), ledger, {"0": [15, 15], "1": [70, 70]}, 20)
+        with pytest.raises(ReleasedBeforeError) as error:
+            note_release(other, ledger, NEARLY[how], 20)
+        assert (error.value.site, error.value.period) == ("a", "1")
+    second = LedgerNumbers("bins", {"0": [185, 40, 145], "1": [40, 10, 30]})
+    note_release(part(period="2"), ledger, second, 20)
+    third = LedgerNumbers("others", {"0": [15, 0, 15], "1": [70, 70, 0]})
+    note_release(part(period="3"), ledger, third, 20)
     assert len(json.loads(ledger.read_text())) == 3
+
+
+def test_a_ledger_without_what_its_sums_are_of_compares_rows(tmp_path):
+    ledger = tmp_path / "ledger"
+    note_release(part(), ledger, LedgerNumbers("bins", FIRST), 20)
+    (entry,) = json.loads(ledger.read_text())
+    entry.pop("sums_of")
+    ledger.write_text(json.dumps([entry]))
+    with pytest.raises(ReleasedBeforeError):
+        note_release(part("b"), ledger, NEARLY["one row less"], 20)
+
+
+@pytest.mark.parametrize("content", [b"", b"garbage", b"\xff", b"{}", b'[{"site": "a"}]', b"[1]"])
+def test_a_damaged_ledger_is_refused(content, tmp_path):
+    ledger = tmp_path / "ledger"
+    ledger.write_bytes(content)
+    with pytest.raises(LedgerFileError, match="ledger cannot be read as a ledger of releases"):
+        note_release(part(), ledger, LedgerNumbers("bins", FIRST), 20)
+    assert ledger.read_bytes() == content
 
 
 def test_controls_are_described_and_checked():
@@ -66,6 +102,8 @@ def test_controls_are_described_and_checked():
     assert is_control(CONTROL)
     assert not is_control({"kind": "else"})
     assert not is_control({"kind": "none", "more": [1]})
+    for least in ({}, {"min_cell": 1}, {"min_cell": "10"}, {"min_cell": 10, "more": 1}):
+        assert not is_control({"kind": "min_cell", **least})
     named = {"site": "a", "period": "", "classes": [0], "control": CONTROL}
     assert is_part(named)
     assert not is_part(named | {"site": 1})

@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from directrix import MomentClassifier, ScorecardClassifier
 from directrix.export import load, save
 from directrix.monitoring import Monitor, SummaryStore, summarize_day
-from directrix.monitoring.day_check import DRIFT, PRIOR_SHIFT, UNCHANGED
+from directrix.monitoring.day_check import DRIFT, PRIOR_SHIFT, UNCHANGED, UNCLEAR
 
 METRIC = "recall@fpr=0.05"
 
@@ -240,6 +240,42 @@ def test_days_whose_labels_came_later_are_checked_as_labelled(watched, monitor, 
 
 
 @pytest.mark.filterwarnings("error")
+def test_a_constant_column_that_changes_is_unclear():
+    rng = np.random.default_rng(0)
+
+    def rows_of(n, value):
+        y = rng.random(n) < 0.3
+        return np.column_stack([rng.normal(size=n) + y, np.full(n, value)]), y
+
+    model = MomentClassifier("auc").fit(*rows_of(2000, 5.0))
+    model.coef_[0, 1] = 0.0  # whatever the column is, scores are the same
+    monitor = Monitor.of_days(model, [summarize_day(model, *rows_of(3000, 5.0)) for _ in range(2)])
+    same = monitor.check(summarize_day(model, rows_of(2000, 5.0)[0]))
+    assert same.verdict == UNCHANGED
+    check = monitor.check(summarize_day(model, rows_of(2000, 7.0)[0]))
+    assert check.columns[0][:2] == ("x1", np.inf)
+    assert check.columns[0].reading == "large change"
+    assert (check.verdict, check.alarm) == (UNCLEAR, False)
+    assert "PSI of column x1 inf), but in a column that was constant" in check.explanation()
+    assert check.to_dict()["columns"][0]["psi"] is None
+    assert "PSI inf, large change" in str(check)
+
+
+@pytest.mark.parametrize("n_rows", [1, 50])
+def test_a_day_of_few_rows_may_have_one_value_of_a_column(n_rows):
+    rng = np.random.default_rng(0)
+
+    def rows_of(n, share):
+        y = rng.random(n) < 0.3
+        return np.column_stack([rng.normal(size=n) + y, rng.random(n) < share]) * 1.0, y
+
+    model = MomentClassifier("auc").fit(*rows_of(4000, 0.01))
+    monitor = Monitor.of_days(model, [summarize_day(model, *rows_of(4000, 0.01))])
+    check = monitor.check(summarize_day(model, rows_of(n_rows, 0.0)[0]))
+    assert check.verdict in (UNCHANGED, "usual variation")
+    assert all(np.isfinite(column.psi) for column in check.columns)
+
+
 def test_a_day_without_rows_is_refused(watched, monitor):
     _, _, of, _ = watched
     day = of(5, 0.1)

@@ -30,6 +30,7 @@ from directrix.exceptions.edits import LockboxReadWarning as LockboxReadWarning
 from directrix.exceptions.edits import NearestCutsWarning as NearestCutsWarning
 from directrix.exceptions.fields import Fields
 from directrix.exceptions.files import BinnerFileError as BinnerFileError
+from directrix.exceptions.files import LedgerFileError as LedgerFileError
 from directrix.exceptions.files import ModelFileError as ModelFileError
 from directrix.exceptions.files import MomentsFileError as MomentsFileError
 from directrix.exceptions.files import NotUtf8Error as NotUtf8Error

@@ -339,7 +339,7 @@ def with_alternatives(parity: Parity, metric: Metric, plain: Draft) -> Draft:
     """Return the alternative that the parity asks for, with all others; or the plain fit."""
     movable = plain.movable
     assert movable is not None  # noqa: S101 - the design was asked for it
-    search, point = movable.search(parity, metric), plain.fitted.operating_point
+    search = movable.search(parity, metric)
     chosen, why = None, search.guard
     points: list[Point] = []
     if not why:
@@ -353,7 +353,7 @@ def with_alternatives(parity: Parity, metric: Metric, plain: Draft) -> Draft:
     pairs = zip(drafts[1:], points, strict=True)
     entries += [_entry(parity, draft, each) for draft, each in pairs]
     lines = [search.line, points[index - 1].model.line if index else search.line]
-    known = point.segments is not None and len(point.segments) > 1
+    known = search.plain.lowest is not None  # two segments are apart
     carriers = tuple(starmap(Carrier, movable.carriers(parity, lines))) if known else ()
     table = Alternatives(parity, metric, tuple(entries), index, search.error, why, carriers)
     drafts = [

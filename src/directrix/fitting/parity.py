@@ -263,6 +263,8 @@ class PathSearch(ABC):
         gap = self.plain
         if gap.is_real:
             return ""
+        if gap.lowest is None:
+            return "because fewer than two segments have rows of which the rate is a share"
         return (
             f"because the gap of {gap.value:.3f} between segments is no larger than chance "
             f"alone makes it (up to {gap.at_most_by_chance:.3f})"

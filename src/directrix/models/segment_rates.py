@@ -78,7 +78,7 @@ class SegmentGap(NamedTuple):
     value : float
         Largest rate of a segment less the smallest.
     lowest, highest : object
-        These two segments.
+        These two segments; None if fewer than two have rows of which the rate is a share.
     by_chance, at_most_by_chance : float
         Mean and 95 % quantile of the same difference if all segments had the same rate.
     few : tuple

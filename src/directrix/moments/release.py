@@ -10,23 +10,37 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import reduce
 from hashlib import sha256
 from os import PathLike
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeVar
+from types import MappingProxyType
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 
 from directrix._typing import AnyArray
 from directrix.exceptions import (
     ConflictingReleaseError,
+    LedgerFileError,
     NotReleasableError,
     ReleasedBeforeError,
     TooFewRowsError,
 )
 from directrix.files.atomic import atomic_file
-from directrix.files.layout import Entry, is_count, is_list_of, is_number, is_text
+from directrix.files.layout import (
+    Entry,
+    check_entries,
+    is_count,
+    is_list_of,
+    is_number,
+    is_text,
+    parse_json,
+    refusing,
+    require,
+)
 from directrix.moments.summary import ClasswiseSummary
+from directrix.rows.labels import union
 
 SummaryT = TypeVar("SummaryT", bound=ClasswiseSummary)
 
@@ -39,6 +53,9 @@ def is_control(control: Any) -> bool:
     if not isinstance(control, dict) or control.get("kind") not in (NONE, MIN_CELL, PRIVATE):
         return False
     settings = {key: value for key, value in control.items() if key != "kind"}
+    if control["kind"] == MIN_CELL:
+        least = settings.get("min_cell")
+        return len(settings) == 1 and type(least) is int and least > 1
     return all(is_text(value) or is_number(value) for value in settings.values())
 
 
@@ -133,7 +150,7 @@ class Release(ABC):
     def classes(self) -> AnyArray:
         """All labels, sorted."""
         labels = [part.classes for part in self.parts]
-        return np.unique(np.concatenate(labels)) if labels else np.empty(0, dtype=np.int64)
+        return reduce(union, labels, np.empty(0, dtype=np.int64))
 
     @property
     def count(self) -> int:
@@ -144,6 +161,7 @@ class Release(ABC):
         if not isinstance(other, type(self)):
             return NotImplemented
         self._require_same_kind(other)
+        union(self.classes, other.classes)  # refuses texts beside numbers
         return replace(self, parts=joined_parts([*self.parts, *other.parts]))
 
     def __eq__(self, other: object) -> bool:
@@ -200,6 +218,14 @@ def joined_parts(parts: Sequence[Any]) -> tuple[Any, ...]:
 # ── What a site may release, and what it has released ─────────────────────────────────────────────
 
 
+def require_names(site: Any, period: Any) -> None:
+    """Refuse a site or a period whose name is not a text, as files have them."""
+    for what, name in (("site", site), ("period", period)):
+        if not is_text(name):
+            msg = f"{what} must be a text, not {name!r}"
+            raise TypeError(msg)
+
+
 def checked_min_cell(min_cell: Any) -> int:
     """Return the least number of rows of a group; raise ValueError for any other value."""
     whole = isinstance(min_cell, int | np.integer) and not isinstance(min_cell, bool)
@@ -221,45 +247,102 @@ def rows_to_release(summary: SummaryT, min_cell: int) -> SummaryT:
         raise NotReleasableError(problem)
     whole = summary.unfolded()
     for label, group in zip(whole.classes.tolist(), whole.parts[0], strict=True):
-        if group.count < 2 * min_cell:
+        if 0 < group.count < 2 * min_cell:  # a class without rows is left out
             raise TooFewRowsError(label, group.count, 2 * min_cell)
     return whole
 
 
+class LedgerNumbers(NamedTuple):
+    """Exact numbers of rows that a ledger keeps of a release.
+
+    ``by_class`` has the rows of each class, and sums over them that no row changes by more than
+    one. ``sums_of`` says what the sums are of, such as the bins: others are not compared.
+    """
+
+    sums_of: str = ""
+    by_class: Mapping[str, Sequence[float]] = MappingProxyType({})
+
+    @classmethod
+    def of(cls, what: Any, classes: AnyArray, sums: Sequence[Sequence[float]]) -> LedgerNumbers:
+        """Return the numbers of classes, whose sums are of ``what``, a JSON value."""
+        digest = sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:16]
+        return cls(digest, dict(zip(map(str, classes.tolist()), sums, strict=True)))
+
+    def distance(self, other: LedgerNumbers) -> float:
+        """Return by how many rows two releases differ at least, as far as these numbers tell.
+
+        Classes are compared with whichever is nearest: labels may have got other names, and a
+        release may lack classes that the other has. Without numbers nothing is near.
+        """
+        if not self.by_class or not other.by_class:
+            return float("inf")
+        compared = None if self.sums_of == other.sums_of else 1  # the number of rows
+        theirs = other.by_class.values()
+        gaps = np.array(
+            [
+                [np.abs(np.subtract(one[:compared], two[:compared])).max() for two in theirs]
+                for one in self.by_class.values()
+            ]
+        )
+        return float(min(gaps.min(axis=0).sum(), gaps.min(axis=1).sum()))
+
+
+_NOTED = {
+    "site": Entry(is_text, "a release has no site"),
+    "period": Entry(is_text, "a release has no period"),
+    "id": Entry(is_text, "a release has no id"),
+    "control": Entry(is_control, "a release does not say how it was controlled"),
+    "numbers": Entry(
+        lambda numbers: (
+            isinstance(numbers, dict)
+            and all(is_list_of(sums, is_number) and sums for sums in numbers.values())
+        ),
+        "a release has no numbers of rows",
+    ),
+    "sums_of": Entry(is_text, "a release does not say what its numbers are of"),
+}
+
+
 def note_release(
-    part: Part, ledger: str | PathLike[str], numbers: Mapping[str, Sequence[float]], least: float
+    part: Part, ledger: str | PathLike[str], numbers: LedgerNumbers, least: float
 ) -> None:
     """Note a release in a ledger, a JSON file of the site that nobody else sees.
 
     Refuse another release of the same site and period, and one of nearly the same rows under any
-    name: ``numbers`` are the rows of each class and exact sums over them, one of which must differ
-    from those of each release before by ``least`` at least. Of other bins only the rows are
-    compared: other bins of the same rows are a second release too.
+    name: ``numbers`` must differ from those of each release before by ``least`` at least. Of other
+    bins only the rows are compared: other bins of the same rows are a second release too.
     """
     path = Path(ledger)
-    noted: list[dict[str, Any]] = json.loads(path.read_text()) if path.exists() else []
+    noted = _noted(path) if path.exists() else []
     for each in noted:
         same = (each["site"], each["period"]) == part.key
         if same and each["id"] == part.id:
             return
-        if same or _distance(each["numbers"], numbers) < least:
+        known = LedgerNumbers(each.get("sums_of", ""), each["numbers"])
+        if same or known.distance(numbers) < least:
             raise ReleasedBeforeError(each["site"], each["period"], str(ledger))
     entry = {
         "site": part.site,
         "period": part.period,
         "id": part.id,
         "control": dict(part.control),
-        "numbers": {label: list(values) for label, values in numbers.items()},
+        "numbers": {label: list(values) for label, values in numbers.by_class.items()},
+        "sums_of": numbers.sums_of,
     }
     with atomic_file(path) as file:
         file.write((json.dumps([*noted, entry]) + "\n").encode())
 
 
-def _distance(first: Mapping[str, Sequence[float]], second: Mapping[str, Sequence[float]]) -> float:
-    """Return the sum of the largest differences of two releases over their classes."""
-    total = 0.0
-    for label in {*first, *second}:
-        one, other = (np.array(each.get(label, [0.0])) for each in (first, second))
-        compared = len(one) if len(one) == len(other) else 1
-        total += float(np.abs(one[:compared] - other[:compared]).max())
-    return total
+def _noted(path: Path) -> list[dict[str, Any]]:
+    """Return the releases that a ledger has noted."""
+    with refusing(LedgerFileError, path):
+        try:
+            content = parse_json(path.read_bytes().decode(), "it")
+        except UnicodeDecodeError:
+            msg = "it is not UTF-8"
+            raise LedgerFileError(msg) from None
+        require(isinstance(content, list), "it is not a list of releases")
+        for each in content:
+            check_entries(each, _NOTED, "a release lacks an entry or has one too many", ["sums_of"])
+    noted: list[dict[str, Any]] = content
+    return noted

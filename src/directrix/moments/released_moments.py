@@ -17,11 +17,13 @@ from directrix.moments.moments import Moments
 from directrix.moments.release import (
     MIN_CELL,
     PARTS,
+    LedgerNumbers,
     Part,
     Release,
     checked_min_cell,
     joined_parts,
     note_release,
+    require_names,
     rows_to_release,
 )
 
@@ -96,6 +98,7 @@ class ReleasedMoments(Release):
         ledger: str | PathLike[str] | None = None,
     ) -> ReleasedMoments:
         """Release moments; see ``Moments.release``."""
+        require_names(site, period)
         least = checked_min_cell(min_cell)
         if least < 2:
             problem = "moments without control are moments: share them as they are, and add them"
@@ -104,9 +107,10 @@ class ReleasedMoments(Release):
         names = whole.feature_names or tuple(f"x{k}" for k in range(whole.n_features))
         limits = _checked_ranges(names, ranges)
         present = [k for k, group in enumerate(whole.parts[0]) if group.count]
-        sums, products = [], []
+        exact, sums, products = [], [], []
         for k in present:
             made = _scaled_sums(whole.parts[0][k], limits, names)
+            exact.append(made[0].tolist())
             sums.append(np.floor(made[0] / least).astype(np.int64) * least)
             products.append(np.floor(made[1] / least).astype(np.int64) * least)
         counts = [whole.parts[0][k].count for k in present]
@@ -115,11 +119,10 @@ class ReleasedMoments(Release):
         arrays = rows, np.array(sums), np.array(products)
         part = MomentsPart(site, period, control, whole.classes[present], *arrays)
         if ledger is not None:
-            exact = {
-                str(label): [group.count, *(group.weight * group.mean).tolist()]
-                for label, group in whole.by_class.items()
-            }
-            note_release(part, ledger, exact, 2 * least)
+            exact_sums = [[n, *each] for n, each in zip(counts, exact, strict=True)]
+            what = [list(names), limits.tolist()]
+            noted = LedgerNumbers.of(what, part.classes, exact_sums)
+            note_release(part, ledger, noted, 2 * least)
         return cls((part,), names, limits)
 
     @classmethod
@@ -249,8 +252,7 @@ def _fields(header: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
         valid = sorted(set(index)) == index and max(index, default=0) < max(len(classes), 1)
         require(valid, "a part names a class that there is not")
         own, least = slice(start, start + len(index)), control.get("min_cell")
-        rounded = control["kind"] == MIN_CELL and type(least) is int and least > 1
-        require(rounded, "its control has no least number of rows")
+        require(control["kind"] == MIN_CELL, "its control has no least number of rows")
         numbers = [arrays[name][own].copy() for name in ("rows", "sums", "products")]
         require(len(numbers[0]) == len(index), "a part has too few arrays")
         kept = all((each >= 0).all() for each in numbers)

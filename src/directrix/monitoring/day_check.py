@@ -405,6 +405,7 @@ class DayCheck:
 
         A day that differs by the reading of its stability indices, but not by the tests, is of
         usual variation if chance or some reference day differs as much, and otherwise unclear.
+        Tests say nothing of a column that was constant, whose index is infinite.
         """
         if self.p_value < self.alarm_rate:
             return DRIFT
@@ -413,7 +414,8 @@ class DayCheck:
         if self._changed is None:
             return UNCHANGED
         _, psi, usual = self._changed
-        return UNCLEAR if self._day_effects and usual and psi > usual[1] else USUAL
+        more = self._day_effects and usual and psi > usual[1]
+        return UNCLEAR if more or not isfinite(psi) else USUAL
 
     @property
     def _changed(self) -> tuple[str, float, tuple[float, float] | None] | None:
@@ -506,6 +508,8 @@ class DayCheck:
         """Return the sentence of a day that differs, but is no drift by the tests."""
         start = f"{self.verdict}: the day differs from the reference (PSI of {name} {psi:.2f})"
         explains, chance = self._day_effects, f"p = {self.p_value:.2g}"
+        if not isfinite(psi):
+            return f"{start}, but in a column that was constant, which no test covers ({chance})"
         if not explains:
             return f"{start}, but no more than chance explains on so few rows ({chance})"
         others = "reference days differ from each other"

@@ -462,7 +462,9 @@ def _column_indices(reference: Any, day: Any) -> dict[str, tuple[float, float, s
         return {each.column: (each.psi, each.noise, each.reading) for each in listed}
     before, after = (each.unlabelled().by_class[None] for each in (reference, day))
     names = reference.feature_names or tuple(f"x{k}" for k in range(reference.n_features))
-    first, second = before.variance, after.variance
+    # Few rows may have a single value: as to cells of bins, half a row of the reference is added.
+    first, half = before.variance, 0.5 / (after.effective_count + 0.5)
+    second = np.maximum(after.variance, half * first)
     gap = (after.mean - before.mean) + (after.mean_tail - before.mean_tail)
     found = {}
     for name, p, q, g in zip(names, first.tolist(), second.tolist(), gap.tolist(), strict=True):

@@ -46,6 +46,7 @@ from directrix.moments.release import (
     describe_control,
     is_control,
     joined_parts,
+    require_names,
 )
 from directrix.tables.binner import Binner
 from directrix.tables.bins import distinct_values
@@ -154,11 +155,9 @@ class TableSketch:
             Kinds of columns, where they are read as others than at other sites: "number", "text",
             "boolean" or "date", by column name.
         """
+        require_names(site, period)
         least = checked_min_cell(min_cell)
-        table = Table.of(X)
-        wanted = [replace(c, kind=(kinds or {}).get(c.name, c.kind)) for c in table.columns]
-        if any(column.kind != c.kind for column, c in zip(wanted, table.columns, strict=True)):
-            table = Table.of(X, wanted)
+        table = Table.of_kinds(X, kinds or {})
         if least > 1 and len(table) < 4 * least:
             raise TooFewRowsError(None, len(table), 4 * least)
         columns = tuple(
@@ -189,8 +188,8 @@ class TableSketch:
         """Return a fitted binner for all sites, the same whoever computes it.
 
         Columns that a site lacks are left out, with a `ColumnsLeftOutWarning`. Where all sketches
-        are under control, bins have coarse shares of rows: nothing about a site, even if it is the
-        only one.
+        are under control, bins have coarse shares of rows, which show no more of a site than its
+        sketch does, even if it is the only one.
 
         Parameters
         ----------
@@ -205,6 +204,9 @@ class TableSketch:
         if any(lacking.values()):
             left_out = {site: names for site, names in lacking.items() if names}
             warnings.warn(ColumnsLeftOutWarning(left_out), stacklevel=find_stacklevel())
+        if not names:
+            msg = "the sites have no column in common: rename columns that are the same"
+            raise ValueError(msg)
         columns, others = [], []
         for name in names:
             sketches = [each[name] for each in by_name]
@@ -376,8 +378,18 @@ _COLUMN = {
 }
 
 
+#: Numbers that JSON does not have, as texts.
+_INFINITE = {"-inf": -np.inf, "inf": np.inf}
+
+
 def _plain(part: SketchPart) -> dict[str, Any]:
-    return {**asdict(part), "control": dict(part.control)}
+    columns = []
+    for column in map(asdict, part.columns):
+        if column["kind"] != "text":
+            values = [value if np.isfinite(value) else str(value) for value in column["values"]]
+            column["values"] = values
+        columns.append(column)
+    return {**asdict(part), "control": dict(part.control), "columns": columns}
 
 
 def _part(plain: Any) -> SketchPart:
@@ -392,12 +404,18 @@ def _part(plain: Any) -> SketchPart:
 def _column(plain: Any) -> ColumnSketch:
     check_entries(plain, _COLUMN, "a column lacks an entry or has one too many")
     values = plain["values"]
-    valid = is_list_of(values, is_text if plain["kind"] == "text" else is_number)
+    if plain["kind"] != "text":
+        values = [_INFINITE.get(v, v) if is_text(v) else v for v in values]
+    valid = is_list_of(values, is_text if plain["kind"] == "text" else _is_value)
     require(valid and len(set(values)) == len(values), "values are not different")
     require(len(values) == len(plain["rows"]), "values have not one number of rows each")
     edges, between = plain["edges"], plain["between"]
     increase = sorted(set(edges)) == edges
     fits = increase and len(between) == (len(edges) + 1 if edges else 0)
     require(fits, "edges do not increase, or have not the rows between them")
-    lists = {name: tuple(plain[name]) for name in ("values", "rows", "edges", "between")}
-    return ColumnSketch(**{**plain, **lists})
+    lists = {name: tuple(plain[name]) for name in ("rows", "edges", "between")}
+    return ColumnSketch(**{**plain, **lists, "values": tuple(values)})
+
+
+def _is_value(value: Any) -> bool:
+    return is_number(value) or value in _INFINITE.values()

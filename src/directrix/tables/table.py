@@ -360,7 +360,8 @@ def _arrow_texts(values: Any, column: str) -> Reading:
     texts: list[str | None] = []
     for chunk in values.chunks if hasattr(values, "chunks") else [values]:
         encoded = chunk if hasattr(chunk, "dictionary") else chunk.dictionary_encode()
-        index = _numpy(encoded.indices.fill_null(-1) if encoded.null_count else encoded.indices)
+        indices = encoded.indices.cast("int64")  # narrow ones do not hold the sum of all chunks
+        index = _numpy(indices.fill_null(-1) if encoded.null_count else indices)
         codes.append(np.where(index < 0, -1, index + len(texts)) if texts else index)
         distinct = encoded.dictionary.to_pylist()
         if str(encoded.dictionary.type) == "float":  # a list would hold them as float64
@@ -477,6 +478,25 @@ class Table:
             found.append(Column(name, reading.kind, reading.levels))
         return cls(tuple(found), values, source.named)
 
+    @classmethod
+    def of_kinds(cls, X: Any, kinds: Mapping[str, str]) -> Table:
+        """Read a table, some columns of it as other kinds.
+
+        Parameters
+        ----------
+        X : data frame, Arrow table, array, list of rows, or Table
+        kinds : dict of "number", "text", "boolean" or "date" by column name
+        """
+        table = cls.of(X)
+        for name, kind in kinds.items():
+            if name not in table.names:
+                raise ColumnNotFoundError(name, table.names)
+            if kind not in _NOUNS:
+                msg = f"column {name!r} must be one of {', '.join(_NOUNS)}, not {kind!r}"
+                raise ValueError(msg)
+        wanted = [replace(c, kind=kinds.get(c.name, c.kind)) for c in table.columns]
+        return cls.of(X, wanted) if kinds else table
+
     def __len__(self) -> int:
         return len(self.values)
 
@@ -509,6 +529,9 @@ class Table:
                 values[:, k] = index[codes]
             found.append(Column(name, column.kind, texts))
         names = [column.name for column in found]
+        if twice := [name for name in columns.values() if names.count(name) > 1]:
+            msg = f"two columns would have the name {twice[0]!r}: give them different ones"
+            raise ValueError(msg)
         for name in levels:
             if name not in names:
                 raise ColumnNotFoundError(name, names)

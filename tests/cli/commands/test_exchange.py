@@ -71,7 +71,7 @@ def test_two_sites_and_a_coordinator(call, sites):
 def test_mistakes(call, sites):
     given = [sites / "north" / "rows.csv", "-t", "late", "--site", "north"]
     wrong = sites / "wrong.json"
-    for text in ("{", '{"names": {}}', '{"columns": 3}'):
+    for text in ("{", '{"names": {}}', '{"columns": 3}', '{"kinds": {"none": "text"}}'):
         wrong.write_text(text)
         assert call("sketch", *given, "--map", wrong, "-o", sites / "a.sketch").code != 0
     assert call("sketch", *given, "--map", sites / "none", "-o", sites / "a.sketch").code != 0

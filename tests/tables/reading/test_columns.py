@@ -110,6 +110,17 @@ def test_every_type_of_arrow(given, dtype, kind, numbers, n_chunks):
     assert values_of(reading) == numbers
 
 
+@pytest.mark.parametrize("indices", ["int8", "uint8", "uint32"])
+def test_dictionaries_of_many_chunks_have_more_texts_than_their_indices_count(indices):
+    pyarrow = pytest.importorskip("pyarrow")
+    chunks = [[*(f"{letter}{k:02d}" for k in range(90)), None] for letter in "abcd"]
+    arrow_type = pyarrow.dictionary(getattr(pyarrow, indices)(), pyarrow.string())
+    reading = read_arrow(pyarrow.chunked_array([pyarrow.array(c, arrow_type) for c in chunks]), "x")
+    codes = values_of(reading)
+    read = [None if code is None else reading.levels[int(code)] for code in codes]
+    assert read == [text for chunk in chunks for text in chunk]
+
+
 POLARS = [
     ([3, None], "Int16", "number", [3, None]),
     ([0.5, None, NAN], "Float32", "number", [0.5, None, None]),

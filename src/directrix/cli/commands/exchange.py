@@ -242,14 +242,10 @@ def _read_table(
 ) -> tuple[Table, Any]:
     """Return the columns of files under agreed names, and the labels."""
     from directrix.cli.rows import RowFiles, read_rows
-    from directrix.tables import Column, Table
+    from directrix.tables import Table
 
     read = read_rows(RowFiles.of(rows, target, features, drop), raw=True)
-    table = Table.of(read.X)
-    kinds = names["kinds"]
-    if kinds:
-        columns = [Column(c.name, kinds.get(c.name, c.kind)) for c in table.columns]
-        table = Table.of(read.X, columns)
+    table = Table.of_kinds(read.X, names["kinds"])
     return table.renamed(names["columns"], names["levels"]), read.y
 
 

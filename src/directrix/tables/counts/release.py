@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from os import PathLike
 from typing import Any
 
@@ -19,11 +19,13 @@ from directrix.moments.release import (
     NONE,
     PARTS,
     PRIVATE,
+    LedgerNumbers,
     Part,
     Release,
     checked_min_cell,
     joined_parts,
     note_release,
+    require_names,
     rows_to_release,
 )
 from directrix.rows.labels import as_labels, distinct
@@ -178,6 +180,7 @@ class ReleasedCounts(Release):
         ledger: str | PathLike[str] | None = None,
     ) -> ReleasedCounts:
         """Release counts under control of their cells; see ``BinCounts.release``."""
+        require_names(site, period)
         min_cell = checked_min_cell(min_cell)
         whole = rows_to_release(counts, min_cell)
         (groups,) = whole.parts
@@ -191,7 +194,7 @@ class ReleasedCounts(Release):
             bins = public_bins(counts.bins)
             part = _controlled_part(site, period, classes, groups, bins, min_cell)
         if ledger is not None:
-            note_release(part, ledger, _cells_by_label(whole), 2 * min_cell)
+            note_release(part, ledger, _exact_cells(whole), 2 * min_cell)
         return cls((part,), bins, counts.named)
 
     @classmethod
@@ -208,6 +211,7 @@ class ReleasedCounts(Release):
         ledger: str | PathLike[str] | None = None,
     ) -> ReleasedCounts:
         """Release counts with the noise of differential privacy; see ``BinCounts.release``."""
+        require_names(site, period)
         require_rows_of_weight_one(counts)
         _require_agreed_bins(counts, _NEARLY)
         whole, bins = _of_named_classes(counts.unfolded(), classes), public_bins(counts.bins)
@@ -225,7 +229,7 @@ class ReleasedCounts(Release):
             made.cross[:, codes.of_two_columns.astype(bool)],
         )
         if ledger is not None:
-            note_release(part, ledger, {}, 0.0)
+            note_release(part, ledger, LedgerNumbers(), 0.0)
         return cls((part,), bins, counts.named)
 
     @classmethod
@@ -377,11 +381,13 @@ def _of_named_classes(counts: BinCounts, classes: Any) -> BinCounts:
     return whole
 
 
-def _cells_by_label(counts: BinCounts) -> dict[str, list[int]]:
+def _exact_cells(counts: BinCounts) -> LedgerNumbers:
     """Return the exact rows of each class and in all its cells, which a ledger keeps."""
     (groups,) = counts.parts
-    names = map(str, counts.classes.tolist())
-    return {name: [g.count, *g.cells().tolist()] for name, g in zip(names, groups, strict=True)}
+    present = [k for k, group in enumerate(groups) if group.count]
+    bins = [asdict(replace(column, weights=())) for column in counts.bins]
+    cells = [[groups[k].count, *groups[k].cells().tolist()] for k in present]
+    return LedgerNumbers.of(bins, counts.classes[present], cells)
 
 
 def _exact_part(
@@ -475,9 +481,7 @@ def _read_part(
     require(all(grouped), "its groups are not cells of one column")
     require((numbers["rows"] >= 0).all(), "a class has fewer than no rows")
     if control["kind"] == MIN_CELL:
-        least = control.get("min_cell")
-        known = set(control) == {"kind", "min_cell"} and type(least) is int and least > 1
-        require(known, "its control has no least number of rows")
+        least = int(control["min_cell"])
         unit, base = least * CODE_RANGE**2, rounding_base(least)
         enough = (cells[groups == first] >= least // base * base).all()
         kept = enough and not cells[groups != first].any() and not (cells % base).any()

@@ -238,8 +238,9 @@ def psi_reading(psi: float, freedom: int, sizes: tuple[float, float]) -> tuple[f
     noise = float(chdtri(freedom, 1.0 - _LEVEL)) * scale if freedom > 0 else 0.0
     if psi <= noise:
         return noise, "within noise"
-    steps = (SOME_CHANGE, "stable"), (LARGE_CHANGE, "some change"), (np.inf, "large change")
-    return noise, next(reading for limit, reading in steps if psi < limit)
+    if psi < LARGE_CHANGE:
+        return noise, "stable" if psi < SOME_CHANGE else "some change"
+    return noise, "large change"
 
 
 def effective_rows(counts: BinCounts, chosen: AnyArray | None = None) -> float:
