@@ -677,8 +677,7 @@ def _matrix(X: Any) -> AnyArray:
         msg = (
             f"a table must have two dimensions, rows and columns, not {array.ndim}. Reshape your "
             "data with X.reshape(-1, 1) if it is a single column, or X.reshape(1, -1) if it is a "
-            "single row. One row of a data frame is table.iloc[[0]], and of a dict "
-            "pd.DataFrame([row])"
+            "single row. A row of a frame is table.iloc[[0]], of a dict pd.DataFrame([row])"
         )
         raise ValueError(msg)
     return array
