@@ -19,7 +19,7 @@ from benchmarks.harness.data import Rows
 from benchmarks.studies.exchange_sites import rows_of, sites_of, split
 from directrix import Binner
 from directrix._typing import AnyArray, FloatArray, IntArray
-from directrix.tables import BinCounts
+from directrix.tables import BinCounts, TableSketch
 from directrix.tables.counts.disclosure import (
     CODE_RANGE,
     PublicCodes,
@@ -141,6 +141,21 @@ def group_bounds(program: Program, part: Any, k: int, cells: IntArray, of: AnyAr
         program.add(of[members].sum(axis=0), max(rows, MIN_CELL), rows + base - 1)
 
 
+def add_column(
+    program: Program, part: Any, k: int, binner: Binner, column: int, of: AnyArray
+) -> None:
+    """Bound the cells of a column by its groups, and by the halves that would have been groups.
+
+    The rule of merging splits a group where both halves have rows enough.
+    """
+    codes = codes_of(binner)
+    cells = np.arange(codes.starts[column], codes.starts[column + 1])
+    group_bounds(program, part, k, cells, of)
+    order, share = _order(binner.bins_[column], part.site)
+    for below in halves_below(part.groups[k, cells], codes.weights[cells], order, share):
+        program.add(of[below].sum(axis=0), 0, MIN_CELL - 1)
+
+
 class Reconstruction(NamedTuple):
     """Small cells, and what integer programs find out about them.
 
@@ -170,22 +185,49 @@ def other_names(binner: Binner, rows: Rows, names: int) -> Reconstruction:
     """Reconstruct small cells from releases of the same rows under several names of the site."""
     parts = [part_of(binner, rows.X, rows.y, site=f"name {k}") for k in range(names)]
     counts = BinCounts.of(binner, rows.X, rows.y)
-    starts = np.cumsum([0, *(bins.n_cells for bins in binner.bins_)])
     true: list[int] = []
     ranges: list[tuple[float, float]] = []
     for k, column in product(range(len(parts[0].classes)), range(len(binner.bins_))):
-        cells = np.arange(starts[column], starts[column + 1])
-        program = Program(len(cells), [], [], [])
-        weights = codes_of(binner).weights[cells]
+        each_cell = np.eye(binner.bins_[column].n_cells)
+        program = Program(len(each_cell), [], [], [])
         for part in parts:
-            group_bounds(program, part, k, cells, np.eye(len(cells)))
-            order, share = _order(binner.bins_[column], part.site)
-            for below in halves_below(part.groups[k, cells], weights, order, share):
-                program.add(np.isin(np.arange(len(cells)), below), 0, MIN_CELL - 1)
+            add_column(program, part, k, binner, column, each_cell)
         rows_of_class = counts.cells(column)[k]
         for cell in np.flatnonzero(rows_of_class < MIN_CELL):
             true.append(int(rows_of_class[cell]))
-            ranges.append(program.range(np.eye(len(cells))[cell]))
+            ranges.append(program.range(each_cell[cell]))
+    return judged(true, ranges)
+
+
+def sketch_and_release(binner: Binner, rows: Rows) -> Reconstruction:
+    """Reconstruct small cells of texts from a release and a sketch of the same rows.
+
+    A sketch has the rows of all classes together, by level: less those of one class in the
+    release, they leave the others.
+    """
+    part = part_of(binner, rows.X, rows.y)
+    (sketch,) = TableSketch.of(rows.X, min_cell=MIN_CELL, site="site").parts
+    counts = BinCounts.of(binner, rows.X, rows.y)
+    n_classes, base = len(part.classes), rounding_base(MIN_CELL)
+    true: list[int] = []
+    ranges: list[tuple[float, float]] = []
+    for column, (bins, shown) in enumerate(zip(binner.bins_, sketch.columns, strict=True)):
+        if bins.kind != "text":
+            continue
+        n = n_classes * bins.n_cells
+        of_class = np.eye(n).reshape(n_classes, bins.n_cells, n)
+        program = Program(n, [], [], [])
+        for k in range(n_classes):
+            add_column(program, part, k, binner, column, of_class[k])
+        totals = {"missing": shown.missing, **dict(zip(shown.values, shown.rows, strict=True))}
+        for cell, level in enumerate(bins.labels):
+            if level != "other" and totals.get(level, 0.0) > 0.0:
+                total = totals[level]
+                program.add(of_class[:, cell].sum(axis=0), total, total + base - 1)
+        of_cells = counts.cells(column)
+        for k, cell in np.argwhere(of_cells < MIN_CELL):
+            true.append(int(of_cells[k, cell]))
+            ranges.append(program.range(of_class[k, cell]))
     return judged(true, ranges)
 
 
@@ -259,13 +301,15 @@ class JointCells(NamedTuple):
         program = Program(len(self.joint), [], [], [])
         codes = codes_of(self.binner)
         for j, column in enumerate(self.columns):
-            cells = np.arange(codes.starts[column], codes.starts[column + 1])
-            of = (self.joint[:, j][None, :] == np.arange(len(cells))[:, None]).astype(np.float64)
-            group_bounds(program, part, k, cells, of)
-            weights = codes.weights[cells]
-            order, share = _order(self.binner.bins_[column], part.site)
-            for below in halves_below(part.groups[k, cells], weights, order, share):
-                program.add(of[below].sum(axis=0), 0, MIN_CELL - 1)
+            n_cells = self.binner.bins_[column].n_cells
+            add_column(
+                program,
+                part,
+                k,
+                self.binner,
+                column,
+                (self.joint[:, j] == np.arange(n_cells)[:, None]).astype(np.float64),
+            )
         upper = codes.of_two_columns.astype(bool)
         cross = np.zeros(upper.shape, dtype=np.int64)
         cross[upper] = part.cross[k]
@@ -448,6 +492,12 @@ def run_other_bins(name: str, setting: str) -> Figures:
     return dict(found._asdict())
 
 
+def run_sketch(name: str, _setting: str) -> Figures:
+    """Release rows, and sketch them as well."""
+    found = sketch_and_release(*site_rows(name, ATTACKED[name]))
+    return dict(found._asdict())
+
+
 def run_cross_sums(name: str, setting: str) -> Figures:
     """Solve the integer programs of one release for all sets of neighbouring columns."""
     binner, rows = site_rows(name, ATTACKED[name])
@@ -496,5 +546,6 @@ ATTACKS = {
     "pairs of cells": Attack(("texts",), "", run_pairs),
     "difference": Attack(("1", "20"), "", run_difference),
     "other names": Attack(("1", "5"), "", run_other_names),
+    "sketch": Attack(("texts",), "", run_sketch),
     "other bins": Attack(("1", "5"), "", run_other_bins),
 }

@@ -342,6 +342,7 @@ def _reconstructions(rows: Sequence[Row]) -> list[str]:
     labels = {
         "cross sums": "one release, with cross sums of {} columns",
         "pairs of cells": "the same, for pairs of cells of columns of {}",
+        "sketch": "one release and a sketch, columns of {}",
         "other names": "{} releases under other names",
         "other bins": "{} releases in other bins",
     }
@@ -367,7 +368,8 @@ def _reconstructions(rows: Sequence[Row]) -> list[str]:
             "of every cell, or pair of cells, below 10, from groups, their rounded rows, the rule "
             "of merging and rounded cross sums. Several releases of the same rows, under other "
             "names of the site or in other bins, tell more than one. A ledger refuses them, if "
-            "all releases of the site are noted in it."
+            "all releases of the site are noted in it. It does not know of sketches, and a sketch "
+            "of the same rows tells most."
         ),
         *table(columns, cells),
     ]

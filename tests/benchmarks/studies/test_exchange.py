@@ -59,6 +59,13 @@ def test_integer_programs_on_one_release_find_no_small_cell(binner):
         assert found.width >= exchange_attacks.MIN_CELL - 1
 
 
+def test_a_sketch_of_the_same_rows_bounds_what_a_release_hides(binner):
+    found = exchange_attacks.sketch_and_release(binner, generated())
+    alone = exchange_attacks.other_names(binner, generated(), 1)
+    assert found.small
+    assert found.width < alone.width / 2
+
+
 def test_integer_programs_on_one_release_find_no_small_pair_of_cells():
     rng = np.random.default_rng(4)
 
