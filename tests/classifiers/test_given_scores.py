@@ -91,7 +91,7 @@ def test_what_is_refused():
         evaluate(y, np.where(np.arange(50) == 3, np.nan, scores))
     with pytest.raises(ValueError, match="one for each row"):
         evaluate(y, scores[:-1])
-    with pytest.raises(ValueError, match="segment must name one"):
+    with pytest.raises(ValueError, match="segment must be the segment of each"):
         evaluate(y, scores, segment=["a"])
     with pytest.raises(ValueError, match="one class only"):
         evaluate(np.zeros(50), scores)

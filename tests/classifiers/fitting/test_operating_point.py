@@ -245,7 +245,9 @@ def test_where_one_class_for_all_is_best_it_is_said_and_the_threshold_is_finite(
     threshold, curve, index = fit_threshold(cost, rows, scores)
     rates = rates_of(cost, float(curve.tpr[index]), float(curve.fpr[index]), curve.prior, None)
     point = OperatingPoint(cost, threshold, rates, rates, "held-out rows")
-    with pytest.warns(UserWarning, match=f"every row is predicted {label}.*Cost.*balanced_error"):
+    with pytest.warns(
+        UserWarning, match=f"every row is predicted {label}.*mean cost of.*balanced_error"
+    ):
         warn_about_one_class([point], [False, True])
     warn_about_one_class([replace(point, empirical=None)], [False, True])  # of a summary: nothing
     assert np.isfinite(threshold)

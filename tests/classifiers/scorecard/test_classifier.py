@@ -666,6 +666,6 @@ def test_one_row_that_is_no_table_is_refused_with_the_remedy():
     card = ScorecardClassifier("auc", learn_from="counts").fit(table, table["a"] > 0)
     row = table.iloc[0]
     for given in (row, row.to_dict()):
-        with pytest.raises(ValueError, match=r"table\.iloc\[\[0\]\], and of a dict pd\.DataFrame"):
+        with pytest.raises(ValueError, match=r"table\.iloc\[\[0\]\], of a dict pd\.DataFrame"):
             card.predict(given)
     assert card.predict(pd.DataFrame([row.to_dict()])) == card.predict(table.iloc[[0]])

@@ -39,7 +39,7 @@ def test_the_report_has_the_values_of_evaluate(report, call, files, tmp_path):
     assert result.code == 0, result.err
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "<title>Classifier report: recall at FPR 10 %</title>" in page
-    assert "Model model.dx, a MomentClassifier, evaluated by recall at FPR 10 %" in page
+    assert "Model model.dx (MomentClassifier), evaluated by recall at FPR 10 %" in page
     rows = [files / "tuesday.parquet", "-t", "fraud"]
     values = call("evaluate", files / "model.dx", *rows, "--json").json
     assert f"{values['metric']['value']:.4f}" in page

@@ -13,6 +13,7 @@ are in hexadecimal, which is exact; raw rows are plain values, and dates ISO 860
 import hashlib
 import json
 import warnings
+from dataclasses import fields
 from datetime import date
 from pathlib import Path
 
@@ -143,7 +144,6 @@ def main():
         content = (HERE / f"{name}.model").read_bytes()
         given = rows.tail(SCORED)
         scores = np.asarray(classifier.decision_function(given)).reshape(SCORED, -1)
-        points = getattr(classifier, "operating_points_", (None,))
         answers = {
             "sha256": hashlib.sha256(content).hexdigest(),
             "params": repr(sorted(params_in_file(classifier).items())),
@@ -154,10 +154,20 @@ def main():
                 [value.hex() for value in row] for row in classifier.predict_proba(given).tolist()
             ],
             "labels": classifier.predict(given).tolist(),
-            "operating_point": repr(list(points) if len(points) > 1 else points[0]),
+            "operating_point": points_text(classifier),
         }
         text = json.dumps(answers, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
         (HERE / f"{name}.json").write_text(text, encoding="utf-8")
+
+
+def points_text(classifier):
+    """Return the fields of the operating points of a classifier, as a dataclass shows them."""
+    texts = []
+    for point in getattr(classifier, "operating_points_", (None,)):
+        shown = [f for f in fields(point) if f.repr] if point is not None else []
+        values = ", ".join(f"{each.name}={getattr(point, each.name)!r}" for each in shown)
+        texts.append("None" if point is None else f"OperatingPoint({values})")
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
 
 
 if __name__ == "__main__":

@@ -348,17 +348,13 @@ class CardModel(MetricClassifier):
         """Return the sizes that the card is known in, with what to expect of each on new rows.
 
         Held-out rows are scored by compressed cards of the folds, so that expected values,
-        intervals and gaps are those of the card of each size.
+        intervals and gaps are those of the card of each size. A card that was read from a file has
+        no other sizes: `CardSizeError`.
 
         Parameters
         ----------
         label : optional
             Class of the card; needed for more than two classes.
-
-        Raises
-        ------
-        CardSizeError
-            If the card was read from a file, which has no other sizes.
         """
         check_is_fitted(self)
         classes = self.classes_.tolist()
