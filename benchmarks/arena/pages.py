@@ -387,8 +387,8 @@ def main() -> None:
     """Write the page, the pictures and the blocks."""
     arena = Everything()
     evidence.PAGE.write_text(evidence.text(arena), encoding="utf-8")
-    evidence.picture(arena).savefig(evidence.PICTURE, dpi=110)
-    picture(arena).savefig(PICTURE, dpi=120)
+    evidence.picture(arena).savefig(evidence.PICTURE, dpi=200)
+    picture(arena).savefig(PICTURE, dpi=200)
     for page in dict.fromkeys(page for page, _ in BLOCKS):
         (ROOT / page).write_text(embedded(page, arena), encoding="utf-8")
 
