@@ -31,7 +31,7 @@ CHEAP = tuple(
 #: The gallery, and tests whose cases are fits: second cases would take a third of their time.
 FITS = (
     "tests/test_examples.py",
-    *(f"tests/laws/test_{law}.py" for law in ("alternatives", "budgets", "money", "segments")),
+    *(f"tests/laws/test_{law}.py" for law in ("budgets", "money", "segments")),
     *(
         f"tests/{room}/"
         for room in ("classifiers", "cli", "designs", "displays", "documents", "monitoring")

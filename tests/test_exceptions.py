@@ -25,7 +25,6 @@ from directrix import (
     exceptions,
 )
 from directrix.exceptions import (
-    AlternativeError,
     CancellationError,
     CardSizeError,
     CostColumnError,
@@ -47,7 +46,6 @@ from directrix.exceptions import (
     OneClassPredictedWarning,
     OtherScaleWarning,
     OutOfReachError,
-    ParityError,
     ReversedScoresWarning,
     SqlNameError,
     StateError,
@@ -432,20 +430,6 @@ ERRORS = [
         ),
     ),
     (
-        AlternativeError(9, 3),
-        {"index": 9, "n_alternatives": 3},
-        ("there is no alternative 9: choose one from 0 (the plain fit) to 2"),
-    ),
-    (
-        ParityError("fit_source", "with counts=", "leave counts= out, or use fit"),
-        {
-            "method": "fit_source",
-            "given": "with counts=",
-            "remedy": "leave counts= out, or use fit",
-        },
-        "fit_source has no parity= with counts=: leave counts= out, or use fit",
-    ),
-    (
         CardSizeError(10, (40, 60)),
         {"max_lines": 10, "known": (40, 60)},
         (
@@ -570,8 +554,6 @@ BASES = {
     ColumnNotFoundError: KeyError,
     ColumnKindError: TypeError,
     LevelNotFoundError: ValueError,
-    AlternativeError: ValueError,
-    ParityError: ValueError,
     CardSizeError: ValueError,
     BinNotFoundError: ValueError,
     OwnBinsError: ValueError,

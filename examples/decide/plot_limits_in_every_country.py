@@ -67,8 +67,7 @@ print(everywhere.operating_point_.guarantee)
 # -----------------------
 # The country with the highest scores sets the threshold, and the others pay for it: their
 # false-positive rates are far below the limit, and their recall is lower. That is the price of one
-# threshold. Less of it is to be paid if the model itself treats the countries more equally
-# (:ref:`sphx_glr_gallery_decide_plot_less_discriminatory.py`).
+# threshold.
 
 models = {
     "limit over all payments": (pooled, style.GREY),

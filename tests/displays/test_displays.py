@@ -20,7 +20,6 @@ from sklearn.metrics import confusion_matrix, fbeta_score, roc_curve
 
 import directrix.displays
 from directrix import (
-    DirectClassifier,
     Frontier,
     MomentClassifier,
     Moments,
@@ -28,7 +27,6 @@ from directrix import (
     SmoothClassifier,
 )
 from directrix.displays import (
-    AlternativesDisplay,
     DaysDisplay,
     FrontierDisplay,
     LossDisplay,
@@ -318,20 +316,6 @@ def net_benefit_of_line(rows, ax=None):
     return NetBenefitDisplay.from_estimator(line("plain"), rows.X, rows.y, ax=ax)
 
 
-@cache
-def with_parity():
-    rng = np.random.default_rng(0)
-    segment, y = rng.random(900) < 0.5, rng.random(900) < 0.3
-    X = rng.normal(size=(900, 3)) + y[:, None]
-    X[:, 1:] += segment[:, None]
-    model = DirectClassifier(RecallAtFPR(0.1), parity="fpr", warn_baseline=False)
-    return model.fit(X, y, segment=segment)
-
-
-def alternatives(rows, ax=None):  # noqa: ARG001 - a display of a table
-    return AlternativesDisplay.from_estimator(with_parity(), ax=ax)
-
-
 def losses(side, rows, ax=None):  # noqa: ARG001
     chosen = {
         "logistic": Logistic(),
@@ -373,7 +357,6 @@ DISPLAYS = (
     Case("tradeoff of scores", tradeoff_of_scores, tradeoff_is_exact),
     Case("scorecard", scorecard, None, axes=2, of_rows=False),
     Case("days", days, None, axes=3, of_rows=False),
-    Case("alternatives", alternatives, None, of_rows=False),
     Case("net benefit", net_benefit_of_line, None, of_rows=False),
     *(
         Case(f"losses, {side}", partial(losses, side), losses_are_exact, axes=2, of_rows=False)
@@ -443,7 +426,7 @@ def drawn(display):
 def test_every_display_has_laws():
     made = {name for name in directrix.displays.__all__ if name.endswith("Display")}
     tested = {"FrontierDisplay", "LossDisplay", "MarginDisplay", "PathDisplay", "TradeoffDisplay"}
-    tested |= {"ScorecardDisplay", "DaysDisplay", "NetBenefitDisplay", "AlternativesDisplay"}
+    tested |= {"ScorecardDisplay", "DaysDisplay", "NetBenefitDisplay"}
     assert made == tested == {word_of(case) for case in DISPLAYS}
 
 

@@ -18,8 +18,7 @@ from directrix.engines.base import run
 from directrix.engines.column_roles import ColumnRoles, Partition, packed, unpacked
 from directrix.engines.tasks import Summaries
 from directrix.exceptions.columns import NotNumericError
-from directrix.fitting.parity_source import MovableSource
-from directrix.metrics import InEverySegment, Parity
+from directrix.metrics import InEverySegment
 from directrix.rows.sums import tree_sum
 
 pytestmark = [
@@ -306,41 +305,6 @@ def test_two_hundred_segments_are_counted_in_the_same_passes(spark, monkeypatch,
         assert first.name == second.name
         np.testing.assert_allclose(np.hstack(first[1:]), np.hstack(second[1:]), rtol=1e-12)
     figure("200 segments on Spark: two passes, as without them; equal to memory in all rates")
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")
-def test_alternatives_are_those_of_memory_in_one_more_pass(spark, monkeypatch, figure):
-    rng = np.random.default_rng(9)
-    n, names = 12_000, ["a", "b", "c"]
-    number = rng.integers(0, 200, n)
-    rows = pd.DataFrame({"y": rng.random(n) < 0.3, "customer": np.arange(n)})
-    rows["segment"] = [f"s{k:03}" for k in number]
-    rows["a"], rows["c"] = rng.normal(size=n) + rows["y"], rng.normal(size=n) + number % 2
-    rows["b"] = rng.normal(size=n) + rows["y"] + number % 2
-    frame = spark.createDataFrame(rows).repartition(4).cache()
-    roles = {"target": "y", "features": names, "fold": HashFolds(2, key="customer")}
-    jobs, one_pass = [], engine.partials
-    monkeypatch.setattr(engine, "partials", lambda *args: jobs.append(1) or one_pass(*args))
-    found, search, tables = [], MovableSource.search, []
-    monkeypatch.setattr(
-        MovableSource, "search", lambda self, *args: found.append(self) or search(self, *args)
-    )
-    for source in (frame, rows):
-        model = DirectClassifier("recall@fpr=0.1", cv=2, parity=Parity("fpr", "parity"))
-        model.fit_source(source, segment="segment", progress=False, **roles)
-        tables.append(model.alternatives_)
-    frame.unpersist()
-    assert len(jobs) == 3
-    parity = Parity("fpr")
-    for one, other in zip(*(each.contrasts(parity, None) for each in found), strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-10)
-    assert tables[0].acts
-    assert tables[0].chosen == tables[1].chosen > 0
-    for one, other in zip(*tables, strict=True):
-        assert one.gap.value == pytest.approx(other.gap.value, abs=1e-9)
-        assert one.metric == pytest.approx(other.metric, abs=1e-9)
-        assert one.error == pytest.approx(other.error, rel=1e-3)
-    figure("alternatives of 200 segments on Spark: three passes; contrasts equal memory to 1e-10")
 
 
 # ── partitions ────────────────────────────────────────────────────────────────────────────────────

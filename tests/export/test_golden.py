@@ -22,7 +22,7 @@ GOLDEN = Path(__file__).parent / "golden"
 NAMES = sorted(path.stem for path in GOLDEN.glob("*.model"))
 
 #: Parameters that the first files do not have.
-LATER = {"kernel", "kernel_params", "limits", "parity", "positive", "signs", "max_lines"}
+LATER = {"kernel", "kernel_params", "limits", "positive", "signs", "max_lines"}
 #: What the first files call `learn_from`.
 LEARN_FROM = {ScorecardClassifier: "train_on", MomentClassifier: "choose"}
 #: Products of matrices are summed in another order on other machines.

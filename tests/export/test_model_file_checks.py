@@ -88,7 +88,7 @@ def test_a_missing_entry_is_refused_at_any_depth(saved):
         if way[0] == "operating_point" and way[-1] == "expected":  # which older files do not have
             assert load(saved).operating_points_[way[1]].expected is None
             continue
-        names = ["limits", "monotone", "parity", "positive"]
+        names = ["limits", "monotone", "positive"]
         if header.get("class") == "SmoothClassifier":
             names += ["kernel", "kernel_params"]
         later = {("params", name) for name in names}

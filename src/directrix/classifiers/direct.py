@@ -18,7 +18,6 @@ from directrix.fitting.guarantee import Limits
 from directrix.fitting.progress import Progress
 from directrix.frontier.pencil import require_rows_of_both
 from directrix.metrics.base import Metric
-from directrix.metrics.segments import Parity
 from directrix.metrics.table import resolve
 from directrix.models.gap import Gap
 from directrix.models.report import BASELINE
@@ -63,10 +62,6 @@ class DirectClassifier(MetricClassifier):
         0.02}`` at most (``alerts`` is the share of rows predicted positive), ``{"recall": 0.9,
         "precision": 0.6}`` at least; in all segments of the rows by `InEverySegment`. Needs
         `guarantee`.
-    parity : {"fpr", "alerts", "recall"} or Parity, optional
-        A rate that is to agree between the segments given to `fit`, and how much may be paid for it
-        (`Parity`). ``alternatives_`` shows models with smaller gaps and what they cost; one of them
-        is delivered. For two classes, in `fit` and `fit_source`.
     time_budget : float, optional
         Time budget in seconds of the clock, from the call of `fit` to its return. The search stops
         early to keep it, and ``report_`` says what was skipped; logistic regression is fitted in
@@ -103,8 +98,6 @@ class DirectClassifier(MetricClassifier):
     calibrations_ : tuple of Calibration
         For each row of ``coef_``: from scores to probabilities. With two classes,
         ``calibration_`` is the only entry.
-    alternatives_ : Alternatives
-        With `parity`: models with smaller gaps between segments; `alternative` returns them.
 
     Examples
     --------
@@ -132,7 +125,6 @@ class DirectClassifier(MetricClassifier):
         cv: Any = 5,
         guarantee: float | None = None,
         limits: Limits | None = None,
-        parity: Parity | str | None = None,
         time_budget: float | None = None,
         class_weight: Mapping[Any, float] | str | None = None,
         monotone: Mapping[Any, str] | None = None,
@@ -145,7 +137,6 @@ class DirectClassifier(MetricClassifier):
         self.cv = cv
         self.guarantee = guarantee
         self.limits = limits
-        self.parity = parity
         self.time_budget = time_budget
         self.class_weight = class_weight
         self.monotone = monotone
@@ -173,9 +164,7 @@ class DirectClassifier(MetricClassifier):
         are built. The second counts held-out scores of the best candidates, over all rows, in
         histograms, which give the line, the threshold, the rates and the probabilities. With a
         guarantee, one more fold is set apart in both passes: nothing is built from it or chosen by
-        it, and it sets the threshold. With `parity`, sums by segment from the second pass give
-        alternatives, and a third counts their held-out scores, unless the gap between the segments
-        is no larger than chance makes it.
+        it, and it sets the threshold.
 
         Parameters
         ----------
@@ -189,9 +178,8 @@ class DirectClassifier(MetricClassifier):
             How rows are held out; by default each row independently, in as many folds as `cv`.
         segment : str, int or array, optional
             Segment of each row, such as a country: ``operating_point_.segments`` has the rates in
-            each, limits may be kept in all (`InEverySegment`), and a rate may be made to agree
-            between them (`parity`). It is counted in the same passes, and no feature unless
-            `features` names it.
+            each, and limits may be kept in all (`InEverySegment`). It is counted in the same
+            passes, and no feature unless `features` names it.
         refine : int
             Number of passes between both, each of which corrects the best two candidates of the
             sample by their gradients over all rows.

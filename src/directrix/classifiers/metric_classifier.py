@@ -17,11 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 from directrix._typing import FloatArray
 from directrix.classifiers.threshold_classifier import SEGMENT, ReportingClassifier
 from directrix.exceptions import (
-    AlternativeError,
     DirectionWarning,
     NotBetterThanBaselineWarning,
-    OutOfReachError,
-    ParityError,
     find_stacklevel,
     is_inside_search,
 )
@@ -30,9 +27,8 @@ from directrix.fitting.guarantee import Guarantee, Limits, refuse_groups
 from directrix.fitting.progress import CallbackSupportMixin, Clock, Progress, with_callbacks
 from directrix.fitting.training_rows import KeyedRows
 from directrix.metrics.base import Metric
-from directrix.metrics.segments import InEverySegment, Parity
+from directrix.metrics.segments import InEverySegment
 from directrix.metrics.table import resolve
-from directrix.models.alternatives import Alternatives
 from directrix.models.gap import Gap
 from directrix.models.money import RowCosts
 
@@ -62,7 +58,6 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
     cv: Any
     guarantee: float | None
     limits: Limits | None
-    parity: Parity | str | None
     time_budget: float | None
     class_weight: Any
     warn_baseline: bool
@@ -90,7 +85,7 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
             Costs of the rows, by the names that the metric gives them: ``amount=`` for
             ``Cost(fp=5, fn="amount")``; days and teams, by those of a `Budget`. By default they
             are columns of the table. ``segment=``: the segment of each row, such as a country, for
-            ``operating_point_.segments``, `InEverySegment` and `Parity`; not needed to predict.
+            ``operating_point_.segments`` and `InEverySegment`; not needed to predict.
         """
         progress = Progress(self, (X, y))
         rows = X, y, sample_weight, groups
@@ -194,8 +189,7 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
         keyed, metrics = self._priced(metrics, keyed, rows, columns or {})
         n_folds, used_folds = self._n_folds(keyed)
         progress.report_rows(keyed.X, used_folds, ", ".join(metric.label for metric in metrics))
-        parity = Parity.of(self.parity)
-        fit = FitRows(metrics, n_folds, design, self._guarantees(metrics), parity)
+        fit = FitRows(metrics, n_folds, design, self._guarantees(metrics))
         by_metric = self._fit_classes(fit.run, keyed, clock, progress)
         for classifier, fits in zip(classifiers, by_metric, strict=True):
             classifier._copy_features(self)  # noqa: SLF001 - a copy of this very classifier
@@ -221,9 +215,6 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
         segments = self._segments(columns, n_rows)
         if segments is not None:
             keyed = replace(keyed, segments=segments.take(kept))
-        if self.parity is not None and len(self.classes_) > 2:
-            msg = f"parity= is for two classes, and there are {len(self.classes_)}: leave it out"
-            raise ValueError(msg)
         if not priced:
             return keyed, metrics
         refused = {"several metrics": len(metrics) > 1, "class_weight=": self.class_weight}
@@ -273,16 +264,15 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
         """
         from directrix.fitting.fit_source import SourceFit, SourcePasses, source_folds
 
-        metric, parity = resolve(self.metric), Parity.of(self.parity)
+        metric = resolve(self.metric)
         asked = [name for name in self._names_in_fit if name != SEGMENT]
         if asked:
             column = asked[0]
             msg = f"fit_source has no costs or days of single rows, {column!r}: use fit"
             raise ValueError(msg)
         every = self.limits if isinstance(self.limits, InEverySegment) else None
-        if (every is not None or parity is not None) and roles[SEGMENT] is None:
-            asked_for = f"parity={self.parity!r}" if every is None else every.label
-            msg = f"{asked_for} needs the segment of each row: name its column with segment="
+        if every is not None and roles[SEGMENT] is None:
+            msg = f"{every.label} needs the segment of each row: name its column with segment="
             raise ValueError(msg)
         if self.time_budget is not None:
             msg = "fit_source has no time_budget=: leave it out, or use fit"
@@ -300,7 +290,7 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
         passes = SourcePasses.of(source, plan=plan, **reading, **roles | {"fold": folds})
         guarantee = guarantees[0] if guarantees else None
         pool = {} if every is None else every.pool
-        return SourceFit(metric, passes, self.class_weight, guarantee, int(refine), pool, parity)
+        return SourceFit(metric, passes, self.class_weight, guarantee, int(refine), pool)
 
     def _set_source_fit(self, fit: Fitted, weight: Any, progress: Progress) -> None:
         """Store a fit in passes over a source with this column of weights."""
@@ -313,7 +303,6 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
         """Store the fits, one for each score, and print which candidates were chosen."""
         self._set_models(fits)
         self.reports_ = self._final_reports(fit.report for fit in fits)
-        self._alternatives = fits[0].alternatives
         effects = [effect for report in self.reports_ for effect in report.directions]
         flat = tuple(dict.fromkeys(effect.column for effect in effects if effect.flat))
         if flat:
@@ -324,42 +313,6 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
                 f"{label}chosen from {len(report.tried)} candidates: {report.chosen}; "
                 f"{report.metric.label} {report.expected_text}"
             )
-
-    @property
-    def alternatives_(self) -> Alternatives:
-        """Models with smaller gaps between segments, and what they cost, of a fit with parity."""
-        found = self.report_.alternatives if getattr(self, "reports_", ()) else None
-        if found is None:
-            msg = f"{type(self).__name__} has no alternatives_: fit it with parity= and segment="
-            raise AttributeError(msg)
-        return found
-
-    def alternative(self, index: int) -> Self:
-        """Return the classifier of an entry of ``alternatives_``, with its own threshold.
-
-        Nothing is fitted again. The first is the plain fit.
-
-        Parameters
-        ----------
-        index : int
-            Position in ``alternatives_``.
-        """
-        fits = getattr(self, "_alternatives", ())
-        if not -len(fits) <= index < len(fits):
-            raise AlternativeError(index, len(fits))
-        fit = fits[index]
-        if isinstance(fit, OutOfReachError):
-            raise fit
-        made = copy(self)
-        made._weighted_by = self.operating_points_[0].weighted_by  # noqa: SLF001 - a copy of itself
-        made._set_models([fit])  # noqa: SLF001 - likewise
-        made.reports_ = made._final_reports([fit.report])  # noqa: SLF001 - likewise
-        return made
-
-    def _refuse_parity(self, method: str) -> None:
-        """Refuse parity in a fit that has no segments of rows."""
-        if self.parity is not None:
-            raise ParityError(method, "", "leave it out, or use fit or fit_source")
 
     @property
     def _positives(self) -> list[Any]:
@@ -382,7 +335,6 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
     def _check_parameters(self, metrics: list[Metric]) -> None:
         """Refuse parameters that do not go together."""
         self._guarantees(metrics)
-        Parity.of(self.parity)
         if self.time_budget is not None and not self.time_budget > 0:
             msg = f"time_budget must be seconds above zero, not {self.time_budget!r}"
             raise ValueError(msg)
@@ -405,8 +357,6 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
         better than a constant, which is its first line. Without held-out rows nothing is known.
         """
         gaps = self._baseline_gaps
-        if any(report.alternatives and report.alternatives.chosen for report in self.reports_):
-            return False  # what parity costs is in the report
         behind = all(gap is not None and gap.mean <= 0 and not gap.is_none for gap in gaps)
         return behind and any(
             not (report.no_better_than_constant or np.isnan(report.expected.value))

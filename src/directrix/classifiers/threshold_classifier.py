@@ -24,7 +24,6 @@ from directrix.metrics.base import Metric
 from directrix.metrics.budget import Budget, KeptBudget, Periods, team_numbers
 from directrix.metrics.segments import InEverySegment, Segments
 from directrix.metrics.table import resolve
-from directrix.models.alternatives import Alternatives
 from directrix.models.money import RowCosts, given_column, stated_metric
 from directrix.models.operating_point import Calibration, OperatingPoint, OperatingPoints
 from directrix.models.report import UNKNOWN, DirectReport, Estimate
@@ -205,10 +204,8 @@ class ThresholdClassifier(LinearClassifier):
         limits = getattr(self, "limits", None)
         every = limits if isinstance(limits, InEverySegment) else None
         if columns.get(SEGMENT) is None:
-            parity = getattr(self, "parity", None)
-            asked = f"parity={parity!r}" if every is None else every.label
-            if every is not None or parity is not None:
-                msg = f"{asked} needs the segment of each row: give segment= to fit"
+            if every is not None:
+                msg = f"{every.label} needs the segment of each row: give segment= to fit"
                 raise ValueError(msg)
             return None
         return Segments.of(columns[SEGMENT], n_rows, None if every is None else every.pool)
@@ -495,25 +492,9 @@ class ReportingClassifier(ThresholdClassifier):
                     caught=self._caught_text,
                     weighted_by=point.weighted_by,
                     segments=point.segments,
-                    alternatives=self._named(report.alternatives, point),
                 )
             )
         return tuple(final)
-
-    def _named(
-        self, alternatives: Alternatives | None, point: OperatingPoint
-    ) -> Alternatives | None:
-        """Return alternatives with the names of columns instead of their positions."""
-        if alternatives is None:
-            return None
-        names = getattr(self, "feature_names_in_", [f"x{k}" for k in range(self.n_features_in_)])
-        carriers = tuple(
-            each
-            if isinstance(each.column, str)
-            else each._replace(column=" x ".join(str(names[k]) for k in each.column))
-            for each in alternatives.carriers
-        )
-        return replace(alternatives, metric=point.metric, carriers=carriers)
 
     @property
     def _caught_text(self) -> str:

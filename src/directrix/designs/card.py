@@ -26,7 +26,6 @@ from directrix.fitting.fit_rows import (
     Compared,
     Draft,
     LearnedDesign,
-    Movable,
 )
 from directrix.fitting.progress import Clock
 from directrix.fitting.training_rows import KeyedRows, TrainingRows
@@ -65,8 +64,7 @@ class CardSettings:
 
     ``learn_from`` is "rows" or "counts"; ``max_lines`` is "auto", the largest number of printed
     lines, or None for the full card; ``scale`` says what a point is worth, by default what the
-    trained line says; ``editable`` whether a fit keeps what an editor begins with, and ``movable``
-    whether it keeps what alternatives are made from.
+    trained line says; ``editable`` whether a fit keeps what an editor begins with.
     """
 
     learn_from: str
@@ -77,7 +75,6 @@ class CardSettings:
     scale: Scale | None = None
     n_jobs: int | None = None
     editable: bool = False
-    movable: bool = False
 
     def structure_search(
         self,
@@ -229,9 +226,7 @@ class CardEnd:
         )
         best = best._replace(report=report)
         if settings.scale is None and settings.max_lines is None and not settings.editable:
-            return self._full_draft(metric, best, {None: card})._replace(
-                movable=self._movable_full(metric, best)
-            )
+            return self._full_draft(metric, best, {None: card})
         cards: dict[int | None, Card] = {None: card}
         for fold, line in enumerate(best.lines.without):
             cards[fold] = Card.of(search.design(structure, fold), line)
@@ -245,54 +240,12 @@ class CardEnd:
             2 if settings.max_lines is None else settings.max_lines,
             self.used_up,
             self._of_cells,
-            partial(self._movable, metric) if settings.movable else None,
         )
         draft = full() if settings.max_lines is None else compact.run(best, cards, full, unbinned)
-        if draft.movable is None:
-            draft = draft._replace(movable=self._movable_full(metric, best))
         if not settings.editable:
             return draft
         teachers = compact.teachers(cards, teacher_odds(best.scores, search.rows))
         return draft._replace(start=self._start(teachers, draft.report.size))
-
-    def _movable_full(self, metric: Metric, best: BestFit) -> Movable | None:
-        """Return what alternatives of the full card are made from, if they are asked for."""
-        if not self.design.settings.movable:
-            return None
-        folds = [None, *range(len(best.lines.without))]
-        codings = {fold: self.search.design(self.structure, fold) for fold in folds}
-        return self._movable(metric, best, codings, self.structure.ridge)
-
-    def _movable(
-        self,
-        metric: Metric,
-        best: BestFit,
-        codings: Mapping[int | None, CardCoding],
-        ridge: float,
-        *,
-        compact: bool = False,
-    ) -> Movable:
-        """Return what alternatives of a card are made from.
-
-        ``codings`` are those of the card of all rows (None) and of the cards of the folds, and the
-        lines of ``best`` are theirs.
-        """
-
-        def draft(moved: BestFit) -> Draft:
-            cards: dict[int | None, Card] = {None: Card.of(codings[None], moved.fitted.line)}
-            for fold, line in enumerate(moved.lines.without):
-                cards[fold] = Card.of(codings[fold], line)
-            coding = codings[None] if compact else None
-            return self._full_draft(metric, moved, cards, coding=coding, choice=moved.choice)
-
-        def columns(_: Any) -> list[tuple[tuple[int, ...], slice]]:
-            blocks = codings[None].blocks
-            if self.columns is None:
-                return blocks
-            positions = self.columns.positions
-            return [(tuple(int(positions[k]) for k in block), part) for block, part in blocks]
-
-        return Movable(best, draft, columns, lambda X: X.coding.signs, ridge)
 
     def _start(self, teachers: Mapping[int | None, Card], size: CardSize | None) -> EditStart:
         """Return what an editor begins with: full cards of all columns, and their rows."""
@@ -308,19 +261,15 @@ class CardEnd:
         cards: Mapping[int | None, Card],
         *,
         plain: bool = False,
-        coding: CardCoding | None = None,
-        choice: Choice | None = None,
     ) -> Draft:
         """Return the full card, on its scale if it has one.
 
         ``cards`` are the fitted card (None) and, for a scale, those made without each fold. With
-        ``plain`` it is on no scale in any case. ``coding`` is that of a compact card, whose bins of
-        equal points stay equal; ``choice`` is as in `finalize`.
+        ``plain`` it is on no scale in any case.
         """
         scale = self.design.settings.scale
-        is_compact = coding is not None
         if scale is None or plain:
-            coding = self.search.design(self.structure, None) if coding is None else coding
+            coding = self.search.design(self.structure, None)
             features = partial(self._features, coding.rows)
             of_line = partial(self._card_of_line, coding)
             return Draft(best.fitted, best.report, best.curve, features, of_line)
@@ -331,9 +280,8 @@ class CardEnd:
             self.design.settings.directions,
             self.used_up,
             self.search.kinds,
-            plain=is_compact,
         )
-        scaled = points.run(best, cards, choice)
+        scaled = points.run(best, cards)
         return self._of_cells(
             Draft(
                 scaled.fitted,

@@ -8,10 +8,10 @@ with that of the candidate.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import isotonic_regression
@@ -30,7 +30,7 @@ from directrix.designs.points import (
 )
 from directrix.fitting.choice import Selection
 from directrix.fitting.finalize import Finalized, FittedLine, Lines, centre_and_scale, finalize
-from directrix.fitting.fit_rows import BestFit, Draft, Movable
+from directrix.fitting.fit_rows import BestFit, Draft
 from directrix.fitting.training_rows import TrainingRows
 from directrix.frontier.choice_validation import Rule
 from directrix.frontier.compare import Comparison, Curves, FoldDesigns, compare, curve_maker
@@ -39,9 +39,7 @@ from directrix.metrics.base import Metric
 from directrix.models.card import Card, IntegerPoints, PointsToDoubleOdds, Scale
 from directrix.models.gap import Gap
 from directrix.models.report import CardSize, DirectReport
-from directrix.tables.coding.card_coding import CardCoding, Direction
-from directrix.tables.coding.coded_rows import Coding
-from directrix.tables.coding.crosses import CrossGrid
+from directrix.tables.coding.card_coding import Direction
 from directrix.tables.coding.prior import CellKinds
 
 #: Lines of the sizes that are kept of every fit, beside that which is asked for.
@@ -54,8 +52,6 @@ _MARGIN = 2e-3
 #: and have at most this deviation: classes that are separated have no curvature.
 _LEAST_SLOPE, _MOST_SPREAD = 0.1, 4.0
 _LINE = np.array([1.0, 0.0])
-#: Ridge of the curvature along the path to parity: it keeps lines of few rows still.
-COMPACT_RIDGE = 0.001
 
 
 def sizes_to_make(max_lines: int | str, full_lines: int, *, only_one: bool = False) -> list[int]:
@@ -179,8 +175,7 @@ class CompactFit:
     ``seen`` are the rows that the candidates were compared on, with cells as their features.
     ``max_lines`` is "auto" or the largest number of lines. ``used_up`` says whether all time is
     used up; then only the size that is asked for is made. ``of_cells`` turns the fit of a card of
-    these cells into one of raw rows. ``movable`` makes what alternatives are made from, of a fit,
-    the codings of its cards and a ridge; None if they are not asked for.
+    these cells into one of raw rows.
     """
 
     scale: Scale | None
@@ -191,7 +186,6 @@ class CompactFit:
     max_lines: int | str
     used_up: Callable[[], bool]
     of_cells: Callable[[Draft], Draft]
-    movable: Callable[..., Movable] | None = None
 
     def run(
         self,
@@ -211,8 +205,7 @@ class CompactFit:
         sizes = self._sizes(full_lines)
         if not sizes:
             return full_draft()
-        compressed = self._compressed(cards, sizes, to_log_odds)
-        made = [self._sized(self._restated(each)) for each in compressed.values()]
+        made = [self._sized(each) for each in self.cards(cards, sizes, to_log_odds).values()]
         lines = Lines(_LINE, [_LINE] * (len(cards) - 1))
         scaled = [lines.on_one_scale(size.rows) for size in made]
         rows = self.seen
@@ -256,39 +249,7 @@ class CompactFit:
         if chosen is None:  # the full card is small, and no smaller one is as good
             return full_draft()._replace(sizes=tuple(drafts))
         others = (*drafts[:chosen], *drafts[chosen + 1 :], full_draft(plain=True))
-        delivered = drafts[chosen]._replace(sizes=others)
-        if self.movable is None:
-            return delivered
-        parts = list(compressed.values())[chosen].values()
-        return delivered._replace(movable=self._movable(best, finals[chosen], delivered, parts))
-
-    def _movable(
-        self,
-        best: BestFit,
-        final: Finalized,
-        delivered: Draft,
-        parts: Iterable[tuple[RowCompression, Groups]],
-    ) -> Movable:
-        """Return what alternatives of a compact card are made from: points of its lines.
-
-        ``parts`` are the lines of the card of all rows first, then of those of the folds.
-        """
-        assert self.movable is not None  # noqa: S101 - it is asked for
-        pairs = [coding_of(each.compact(groups), self.directions) for each, groups in parts]
-        codings = {k - 1 if k else None: coding for k, (coding, _) in enumerate(pairs)}
-        whole, *without = (coding.rows(self.seen.X) for coding, _ in pairs)
-        X = FoldDesigns(whole, dict(enumerate(without))) if without else whole
-        refit, *others = (line for _, line in pairs)
-        best = best._replace(
-            fitted=final.fitted,
-            report=delivered.report,
-            curve=delivered.curve,
-            scores=final.scores,
-            choice=final.assessment.choice,
-            selection=replace(best.selection, rows=self.seen._replace(X=X)),
-            lines=Lines(refit, others),
-        )
-        return self.movable(best, codings, COMPACT_RIDGE, compact=True)
+        return drafts[chosen]._replace(sizes=others)
 
     def _lines(self, card: Card) -> int:
         return card.count_lines(self.kinds)
@@ -328,22 +289,12 @@ class CompactFit:
         sizes: Sequence[int],
         to_log_odds: tuple[float, float],
     ) -> dict[int, dict[int | None, Card]]:
-        """Return all sizes of all cards on the scale that is asked for; see `_compressed`."""
-        made = self._compressed(cards, sizes, to_log_odds)
-        return {size: self._restated(each) for size, each in made.items()}
+        """Return all sizes of all cards, on the scale that is asked for.
 
-    def _compressed(
-        self,
-        cards: Mapping[int | None, Card],
-        sizes: Sequence[int],
-        to_log_odds: tuple[float, float],
-    ) -> dict[int, dict[int | None, tuple[RowCompression, Groups]]]:
-        """Return all sizes of all cards, those of the folds made without their rows.
-
-        ``to_log_odds`` are the slope and the offset from scores of the card of all rows to
-        log-odds.
+        Those of the folds are made without their rows. ``to_log_odds`` are the slope and the offset
+        from scores of the card of all rows to log-odds.
         """
-        of_size: dict[int, dict[int | None, Any]] = {size: {} for size in sizes}
+        of_size: dict[int, dict[int | None, Card]] = {size: {} for size in sizes}
         for fold, in_odds in self.teachers(cards, to_log_odds).items():
             kept = slice(None) if fold is None else np.flatnonzero(self.seen.fold != fold)
             cells, weight = self.seen.X[kept], self.seen.weight[kept]
@@ -351,7 +302,7 @@ class CompactFit:
             teacher = Teacher(in_odds, cells, in_odds.points(cells), weight)
             compression = RowCompression(teacher, self.kinds, self.directions)
             for size, groups in compression.path(sizes).items():
-                of_size[size][fold] = compression, groups
+                of_size[size][fold] = self._on_scale(compression, groups)
         return of_size
 
     def teachers(
@@ -365,12 +316,6 @@ class CompactFit:
             same = card.affine(spread / scale, centre - of_fold * spread / scale)
             made[fold] = (card if fold is None else same).affine(*to_log_odds)
         return made
-
-    def _restated(
-        self, compressed: Mapping[int | None, tuple[RowCompression, Groups]]
-    ) -> dict[int | None, Card]:
-        """Return the cards of a size on the scale that is asked for."""
-        return {fold: self._on_scale(*each) for fold, each in compressed.items()}
 
     def _on_scale(self, compression: RowCompression, groups: Groups) -> Card:
         """Return the card of a size on the scale that is asked for; by default in log-odds."""
@@ -410,59 +355,6 @@ class CompactFit:
         features = partial(points_as_rows, size.card)
         make = finished if self.scale is not None else in_scores
         return self.of_cells(Draft(final.fitted, report, curve, features, partial(make, size.card)))
-
-
-def coding_of(card: Card, directions: Sequence[Direction] = ()) -> tuple[CardCoding, FloatArray]:
-    """Return a card as a coding with a feature for each of its points, and as a line of these.
-
-    Cells of a column that have equal points are one feature. Cells of a direction are coded by the
-    steps between them, whose coefficients may not be negative.
-    """
-    rising = {direction.column: direction.rising for direction in directions}
-    bases, signs, coefs = [], [], []
-    for column, points in enumerate(card.columns):
-        basis, coef, sign = _points_as_features(points, rising.get(column))
-        bases.append(basis)
-        coefs.append(coef)
-        signs.append(sign)
-    pairs = [
-        (np.eye(cross.points.shape[0]), np.eye(cross.points.shape[1])) for cross in card.crosses
-    ]
-    size = np.max([cross.points.shape for cross in card.crosses], axis=0) if pairs else (0, 0)
-    for cross in card.crosses:  # all crosses are coded in one size
-        padded = np.zeros(size)
-        padded[: cross.points.shape[0], : cross.points.shape[1]] = cross.points
-        coefs.append(padded.ravel())
-    coding = Coding(bases, pairs, signs=np.concatenate(signs))
-    crosses = tuple(CrossGrid(cross.columns, cross.merged) for cross in card.crosses)
-    return CardCoding(coding, crosses), np.concatenate([*coefs, [card.intercept]])
-
-
-def _points_as_features(
-    points: FloatArray, rising: IntArray | None
-) -> tuple[FloatArray, FloatArray, IntArray]:
-    """Return the features of the cells of a column, their coefficients and their signs."""
-    values, group = np.unique(points, return_inverse=True)
-    if len(values) < 2:  # no points at all, but for a constant that all rows have
-        return np.ones((len(points), 1)), values, np.zeros(1, dtype=np.int64)
-    basis = (group[:, None] == np.arange(len(values))).astype(np.float64)
-    if rising is None:
-        return basis, values, np.zeros(len(values), dtype=np.int64)
-    steps = np.flatnonzero(np.diff(points[rising]) > 0) + 1
-    after = np.zeros((len(points), 1 + len(steps)))
-    after[rising, 0] = 1.0
-    for k, step in enumerate(steps, start=1):
-        after[rising[step:], k] = 1.0
-    sizes = np.concatenate([points[rising[:1]], np.diff(points[rising])[steps - 1]])
-    others = np.setdiff1d(np.arange(len(points)), rising)
-    for cell in others[np.isin(points[others], points[rising])]:  # merged with bins in order
-        after[cell] = after[rising[np.argmax(points[rising] == points[cell])]]
-    others = others[~np.isin(points[others], points[rising])]
-    values, group = np.unique(points[others], return_inverse=True)
-    alone = np.zeros((len(points), len(values)))
-    alone[others, group] = 1.0
-    sign = np.concatenate([[0], np.ones(len(steps)), np.zeros(len(values))]).astype(np.int64)
-    return np.hstack([after, alone]), np.concatenate([sizes, values]), sign
 
 
 def teacher_odds(scores: FloatArray, rows: TrainingRows) -> tuple[float, float]:

@@ -81,18 +81,6 @@ class FixedSize:
         return self.n_candidates + self.size if candidate == self.chosen else candidate
 
 
-class SizedFit(NamedTuple):
-    """The fit of a card, how it was chosen, and its held-out scores by segment.
-
-    ``cards`` are those of all rows (None) and of folds; None if the full card is delivered.
-    """
-
-    fit: Fitted
-    choice: HistogramChoice
-    segments: Sequence[SegmentCounts] | None
-    cards: Mapping[int | None, Card] | None = None
-
-
 @dataclass(frozen=True)
 class SourceSizes:
     """Compact cards of the candidate that was chosen in passes.
@@ -107,17 +95,17 @@ class SourceSizes:
     make: MakeSizes
 
     @few_rows_known()
-    def run(self, chosen: Chosen, full_fit: SizedFit, max_lines: int | str) -> SizedFit:
+    def run(self, chosen: Chosen, full: Fitted, max_lines: int | str) -> Fitted:
         """Return the compact card that is asked for, with others in ``sizes``.
 
-        ``full_fit`` is that of the full card.
+        ``full`` is the fit of the full card.
         """
-        fit, selection, full = self.fit, self.selection, full_fit.fit
+        fit, selection = self.fit, self.selection
         cards = self._full_cards(chosen.number)
         full_lines = full.card.count_lines(self.bins) if full.card else 0
         sizes = sizes_to_make(max_lines, full_lines)
         if not sizes:
-            return full_fit
+            return full
         of_size = self.make(cards, sizes)
         counted = fit.selection(selection.features, selection.label, np.array(selection.factors))
         counted.count([self._group(of_size)])
@@ -135,7 +123,7 @@ class SourceSizes:
             index = by_rule.index - k  # below zero it is the full card
         else:
             index = sizes.index(max_lines)
-        made, choices = [], []
+        made = []
         for number, size in enumerate(sizes):
             if by_rule is not None and number == index:
                 choice = by_rule
@@ -148,13 +136,10 @@ class SourceSizes:
                 Gap.of_folds(-float(behind[number].mean()), -behind[number]),
             )
             segments = counted.in_segments(number)
-            choices.append(choice)
             made.append(self._fitted(card, (by_fold[-1], segments), choice, full, size_of))
         if index < 0:
-            return full_fit._replace(fit=full._replace(sizes=tuple(made)))
-        delivered = made[index]._replace(sizes=(*made[:index], *made[index + 1 :], full))
-        segments = counted.in_segments(index, apart=False)
-        return SizedFit(delivered, choices[index], segments, of_size[sizes[index]])
+            return full._replace(sizes=tuple(made))
+        return made[index]._replace(sizes=(*made[:index], *made[index + 1 :], full))
 
     def _full_cards(self, index: int) -> dict[int | None, Card]:
         """Return the cards of a candidate: of all rows, and without each fold."""

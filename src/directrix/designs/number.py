@@ -9,9 +9,9 @@ from typing import Any
 
 from directrix._typing import IntArray
 from directrix.fitting.directions import DirectionPrices, Signs
-from directrix.fitting.fit_rows import FTOL, BestFit, Candidates, Draft, LearnedDesign, Movable
+from directrix.fitting.fit_rows import FTOL, BestFit, Candidates, Draft, LearnedDesign
 from directrix.fitting.progress import Clock
-from directrix.fitting.training_rows import KeyedRows, Standardization, TrainingRows, prepare
+from directrix.fitting.training_rows import KeyedRows, TrainingRows, prepare
 from directrix.frontier.compare import MOST_ROWS, Candidate, Curves
 from directrix.frontier.moment_frontier import moment_candidates, ridge_candidates
 from directrix.frontier.recipes import Recipe
@@ -25,8 +25,6 @@ from directrix.moments import Moments
 _RIDGES = (1.0, 0.1, 0.01, 0.001)
 #: Ridge of the logistic regressions that tell what signs cost.
 _PLAIN_RIDGE = 0.01
-#: Ridge of the curvature along the path to parity: it only keeps directions without rows still.
-PARITY_RIDGE = 0.001
 
 
 @dataclass(frozen=True)
@@ -50,12 +48,9 @@ class NumberDesign:
         narrow = seen.X.shape[1] <= MOST_FEATURES
         summary = cache(partial(_summary_candidates, seen, frontier.signs)) if narrow else None
         candidates = Candidates(frontier, summary)
-        draft = partial(self._draft, frontier, units)
-        return LearnedDesign(seen, rows, candidates.compared, draft, units)
+        return LearnedDesign(seen, rows, candidates.compared, partial(self._draft, frontier), units)
 
-    def _draft(
-        self, frontier: RowFrontier, units: Standardization, metric: Metric, best: BestFit
-    ) -> Draft:
+    def _draft(self, frontier: RowFrontier, metric: Metric, best: BestFit) -> Draft:
         """Return the chosen line; its report says what signs cost, by logistic regressions."""
         signs, report = self.signs, best.report
         if signs is not None and frontier.fold is not None:
@@ -65,18 +60,7 @@ class NumberDesign:
             directions = prices.of(metric, flat)
             skipped = (*report.skipped, *prices.skipped)
             report = replace(report, directions=directions, skipped=skipped)
-
-        def made(best: BestFit) -> Draft:
-            return Draft(best.fitted, best.report, best.curve)
-
-        best = best._replace(report=report)
-        movable = Movable(best, made, _columns, frontier.signs_of, PARITY_RIDGE, units)
-        return made(best)._replace(movable=movable)
-
-
-def _columns(X: Any) -> list[tuple[tuple[int, ...], slice]]:
-    """Return columns and their features: each is its own."""
-    return [((k,), slice(k, k + 1)) for k in range(X.shape[1])]
+        return Draft(best.fitted, report, best.curve)
 
 
 def _held_out(frontier: RowFrontier, signs: Signs, kept: Sequence[int]) -> Curves:

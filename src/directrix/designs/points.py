@@ -14,7 +14,6 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from directrix._typing import AnyArray, FloatArray, IntArray
-from directrix.fitting.choice import Choice
 from directrix.fitting.finalize import FittedLine, Lines, centre_and_scale, finalize
 from directrix.fitting.fit_rows import BestFit
 from directrix.fitting.training_rows import TrainingRows
@@ -311,8 +310,7 @@ class PointsFit:
     ``seen`` are the rows that the candidates were compared on, with cells as their features.
     ``directions`` are those of columns whose points may only rise. ``out_of_time`` is asked before
     each card is rounded in other ways than the plain one. ``kinds`` say what the cells of each
-    column are: neighbouring bins of equal points stay equal. With ``plain``, points are rounded in
-    the plain way only, so that all bins of equal points stay equal.
+    column are: neighbouring bins of equal points stay equal.
     """
 
     scale: Scale
@@ -321,22 +319,15 @@ class PointsFit:
     directions: Sequence[Direction] = ()
     out_of_time: Callable[[], bool] | None = None
     kinds: Sequence[CellKinds] = ()
-    plain: bool = False
 
-    def run(
-        self,
-        best: BestFit,
-        cards: Mapping[int | None, Card],
-        choice: Choice | None = None,
-    ) -> ScaledFit:
+    def run(self, best: BestFit, cards: Mapping[int | None, Card]) -> ScaledFit:
         """Return the best card on the scale.
 
-        ``cards`` are the fitted card (None), and those made without each fold. ``choice`` is that
-        of the fit this one is made from, if it has been repeated already.
+        ``cards`` are the fitted card (None), and those made without each fold.
         """
         aligned = {fold: self._aligned(card, fold) for fold, card in cards.items()}
         aligned[None] = cards[None]  # with the threshold of the fit at zero
-        plain, *others = self._ways(best)[: 1 if self.plain else None]
+        plain, *others = self._ways(best)
         tried = [self._designs({fold: plain(card, fold) for fold, card in aligned.items()})]
         skipped = []
         for restate in others:
@@ -356,7 +347,7 @@ class PointsFit:
         chosen = _best_rounding(comparison.losses[1:], compare(AUC(), curves).losses[1:])
         card, design = tried[chosen]
         selection = replace(best.selection, rows=design)
-        final = finalize(self.metric, selection, lines, choice=choice)
+        final = finalize(self.metric, selection, lines)
         folds = comparison.fold_losses
         gap = float(comparison.losses[0] - comparison.losses[1 + chosen])
         assessment = final.assessment

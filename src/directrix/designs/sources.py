@@ -10,16 +10,15 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from directrix._typing import AnyArray, FloatArray, IntArray
+from directrix._typing import AnyArray, FloatArray
 from directrix.designs.card import BASELINES, CardCandidates, CardSettings
-from directrix.designs.compact import COMPACT_RIDGE, CompactFit, coding_of, teacher_odds
-from directrix.designs.compact_source import MakeSizes, SizedFit, SourceSizes
+from directrix.designs.compact import CompactFit, teacher_odds
+from directrix.designs.compact_source import MakeSizes, SourceSizes
 from directrix.designs.counted import CountedSizes, counted_candidates, require_counts_of
-from directrix.designs.number import PARITY_RIDGE
 from directrix.designs.points import scaled_without_rows
 from directrix.engines.column_roles import TableRoles
 from directrix.engines.tasks import CellFeatures, NumberFeatures, Score, Surveyed
-from directrix.fitting.finalize import FittedLine, Lines
+from directrix.fitting.finalize import FittedLine
 from directrix.fitting.fit_rows import FTOL, Candidates, Fitted
 from directrix.fitting.fit_source import (
     CandidateGroup,
@@ -28,8 +27,6 @@ from directrix.fitting.fit_source import (
     SampleCandidates,
     SourceFit,
 )
-from directrix.fitting.parity import covariance_of, require_few_features
-from directrix.fitting.parity_source import MovableSource
 from directrix.fitting.progress import Clock
 from directrix.fitting.training_rows import (
     Standardization,
@@ -38,19 +35,17 @@ from directrix.fitting.training_rows import (
     factors_of,
     reweighted,
 )
-from directrix.frontier.compare import MOST_ROWS, FoldDesigns, design_without
+from directrix.frontier.compare import MOST_ROWS
 from directrix.frontier.moment_frontier import moment_candidates
 from directrix.frontier.row_frontier import RowFrontier
 from directrix.frontier.search import MOST_FEATURES
 from directrix.metrics import AUC
 from directrix.metrics.base import Metric
-from directrix.metrics.segments import Parity
 from directrix.models.card import Card, Scale
 from directrix.moments import Moments
 from directrix.rows.keys import RowSample
-from directrix.rows.sums import tree_sum
 from directrix.tables import BinCounts, Binner, Column
-from directrix.tables.coding.card_coding import CardCoding, Direction
+from directrix.tables.coding.card_coding import CardCoding
 from directrix.tables.coding.prior import CellKinds
 
 # ── Lines, from the moments of all rows and a sample of them ──────────────────────────────────────
@@ -96,66 +91,10 @@ def fit_lines(fit: SourceFit, surveyed: Surveyed, n_jobs: int | None) -> Fitted:
     moments = surveyed.moments
     if fit.apart is not None:
         moments = replace(moments, parts=moments.parts[: fit.apart])
-    if fit.parity is not None:
-        require_few_features(moments.n_features)
     moments = reweighted(moments, class_factors(fit.class_weight, moments))
     selection = fit.select(NumberSource(moments, n_jobs), surveyed, moments.classes)
     chosen = fit.chosen(selection, moments)
-    made = Fitted(chosen.fitted, chosen.report)
-    if fit.parity is None:
-        return made
-    candidate = selection.candidates[chosen.number]
-    lines = Lines(candidate.line, candidate.fold_lines)
-    rows, _ = fit.sampled_rows(surveyed, moments.classes)
-    codings = [None] * (1 + fit.n_folds)
-    movable = MovableSource(
-        fit,
-        selection,
-        made,
-        chosen.choice,
-        selection.in_segments(chosen.number, apart=False) or [],
-        lines,
-        codings,
-        NumberPath(moments),
-        rows,
-        moments,
-    )
-    return movable.with_alternatives(fit.parity)
-
-
-@dataclass(frozen=True)
-class NumberPath:
-    """The features of lines along their path to parity; see `PathFeatures`."""
-
-    moments: Moments
-
-    @property
-    def ridge(self) -> FloatArray:
-        """What is added to the diagonal of the curvature: as much in units of every feature."""
-        return PARITY_RIDGE * self.moments.feature_scales() ** 2
-
-    @property
-    def columns(self) -> list[tuple[tuple[int, ...], slice]]:
-        """Columns and their features: each is its own."""
-        return [((k,), slice(k, k + 1)) for k in range(self.moments.n_features)]
-
-    def covariance(self, parity: Parity, fold: int | None) -> FloatArray:
-        """Return that of the rows of the rate, without a fold."""
-        moments = self.moments if fold is None else self.moments.without_fold(fold)
-        sides = parity.rows(np.array([False, True]))
-        groups = [moments.negative, moments.positive]
-        group = tree_sum(
-            [each.with_matrix() for each, side in zip(groups, sides, strict=True) if side]
-        )
-        return np.asarray(group.covariance)
-
-    def sums(self, sums: FloatArray, fold: int | None) -> FloatArray:  # noqa: ARG002
-        """Return sums of the features: numbers are summed as they are."""
-        return sums
-
-    def signs(self, fold: int | None) -> None:  # noqa: ARG002
-        """Return no signs: lines of sources keep none."""
-        return
+    return Fitted(chosen.fitted, chosen.report)
 
 
 # ── Cards, from a sample of the rows and counts of bins ───────────────────────────────────────────
@@ -284,33 +223,26 @@ class CardSourceFit:
             complete = len(sample.y) >= sum(counts.values())
             binner.fit_table(sample.X, _row_weights(sample, counts), complete=complete)
 
-        def sampled() -> TrainingRows:
-            rows, _ = fit.sampled_rows(surveyed, classes)
-            return rows._replace(X=binner.cells(rows.X))
-
         if by_counts:
-            return self.run_counts(surveyed.table.counts, binner, classes, sampled)
+            return self.run_counts(surveyed.table.counts, binner, classes)
         design = CardSource(binner, self.settings(binner.bins_), fit.n_folds)
         selection = fit.select(design, surveyed, classes)
 
         def compressed(
             cards: Mapping[int | None, Card], sizes: Sequence[int]
         ) -> Mapping[int, Mapping[int | None, Card]]:
-            return design.compressed(cards, sizes, sampled())
+            rows, _ = fit.sampled_rows(surveyed, classes)
+            rows = rows._replace(X=binner.cells(rows.X))
+            return design.compressed(cards, sizes, rows)
 
-        return self._finished(design, selection, classes, compressed, sampled)
+        return self._finished(design, selection, classes, compressed)
 
     def run_counts(
-        self,
-        counts: BinCounts | None,
-        binner: Binner,
-        classes: AnyArray,
-        sampled: Callable[[], TrainingRows] | None = None,
+        self, counts: BinCounts | None, binner: Binner, classes: AnyArray
     ) -> FittedSource:
         """Compare closed-form cards on held-out rows, in one pass.
 
         ``counts`` are of all rows, with their folds; if they are not known, another pass counts.
-        ``sampled`` returns sampled rows with their cells, if there are such.
         """
         fit, label = self.fit, classes[-1]
         design = CardSource(binner, self.settings(binner.bins_), fit.n_folds)
@@ -322,7 +254,6 @@ class CardSourceFit:
         weights = [sum(fold.class_moments(each).weight for fold in kept) for each in classes]
         factors = factors_of(fit.class_weight, classes, np.array(weights))
         selection = fit.selection(design.features, label, factors)
-        selection.with_sums = fit.parity is not None
         selection.count([group])
         require_counts_of(counts, label, selection.by_fold)
 
@@ -337,7 +268,7 @@ class CardSourceFit:
             }
             return {size: {fold: by_fold[fold][size] for fold in cards} for size in sizes}
 
-        return self._finished(design, selection, classes, compressed, sampled)
+        return self._finished(design, selection, classes, compressed)
 
     def _finished(
         self,
@@ -345,7 +276,6 @@ class CardSourceFit:
         selection: HistogramSelection,
         classes: AnyArray,
         compressed: MakeSizes,
-        sampled: Callable[[], TrainingRows] | None,
     ) -> FittedSource:
         """Choose a candidate, and make its card; ``compressed`` makes compact ones."""
         chosen = self.fit.chosen(selection)
@@ -353,35 +283,15 @@ class CardSourceFit:
         settings, bins = design.settings, tuple(design.binner.bins_)
         finished = partial(_card_of_line, settings.scale)
         card, fitted = finished(selection.coding(chosen.number), fitted)
-        segments = selection.in_segments(chosen.number, apart=False)
-        sized = SizedFit(Fitted(fitted, report, card), chosen.choice, segments)
+        made = Fitted(fitted, report, card)
         if settings.max_lines is not None:
             sizes = SourceSizes(self.fit, selection, bins, settings.scale, compressed)
-            sized = sizes.run(chosen, sized, settings.max_lines)
-        made = sized.fit
-        if self.fit.parity is not None and sampled is not None:
-            path = CardPath.of(selection, chosen.number, sized, settings.directions, sampled())
-            movable = MovableSource(
-                self.fit,
-                selection,
-                made,
-                sized.choice,
-                sized.segments or [],
-                path.lines,
-                path.codings,
-                path,
-                path.rows,
-                card_of=partial(finished, path.codings[-1]),
-            )
-            made = movable.with_alternatives(self.fit.parity)
+            made = sizes.run(chosen, made, settings.max_lines)
 
-        def complete(fit: Any) -> Any:
-            if not isinstance(fit, Fitted):
-                return fit
+        def complete(fit: Fitted) -> Fitted:
             return fit._replace(
                 card=fit.card and replace(fit.card, bins=bins, counts=selection.cells),
                 sizes=tuple(map(complete, fit.sizes)),
-                alternatives=tuple(map(complete, fit.alternatives)),
             )
 
         return FittedSource(complete(made), design.binner, classes)
@@ -393,71 +303,6 @@ def _card_of_line(
     """Return the card of a line of coded cells, on its scale if it has one."""
     card = Card.of(coding, fitted.line)
     return (card, fitted) if scale is None else scaled_without_rows(scale, card, fitted)
-
-
-@dataclass(frozen=True)
-class CardPath:
-    """The features of a card along its path to parity; see `PathFeatures`.
-
-    ``lines`` are those of the card, and ``codings`` their features, without each fold and of all
-    rows. ``rows`` are sampled ones with these features. ``pairs`` are the pairs of columns whose
-    cells are summed.
-    """
-
-    lines: Lines
-    codings: Sequence[CardCoding]
-    rows: TrainingRows
-    pairs: tuple[tuple[int, int], ...]
-    ridge: float
-
-    @classmethod
-    def of(
-        cls,
-        selection: HistogramSelection,
-        number: int,
-        sized: SizedFit,
-        directions: Sequence[Direction],
-        rows: TrainingRows,
-    ) -> CardPath:
-        """Return the features of a chosen candidate, or of its compact card.
-
-        ``rows`` are sampled ones with their cells.
-        """
-        candidate, ridge = selection.candidates[number], COMPACT_RIDGE
-        if sized.cards is None:
-            codings: list[CardCoding] = selection.codings(number)
-            lines = [*candidate.fold_lines, candidate.line]
-            ridge = candidate.ridge or ridge
-        else:
-            folds = [*range(selection.n_folds), None]
-            pairs = [coding_of(sized.cards[fold], directions) for fold in folds]
-            codings, lines = [coding for coding, _ in pairs], [line for _, line in pairs]
-        *without, whole = (coding.rows(rows.X) for coding in codings)
-        rows = rows._replace(X=FoldDesigns(whole, dict(enumerate(without))))
-        return cls(Lines(lines[-1], lines[:-1]), codings, rows, selection.pairs, ridge)
-
-    @property
-    def columns(self) -> list[tuple[tuple[int, ...], slice]]:
-        """Columns and their features."""
-        return self.codings[-1].blocks
-
-    def covariance(self, parity: Parity, fold: int | None) -> FloatArray:
-        """Return that of the sampled rows of the rate, without a fold."""
-        rows = self.rows
-        kept = slice(None) if fold is None else np.flatnonzero(rows.fold != fold)
-        share = np.where(parity.rows(rows.positive), rows.weight, 0.0)[kept]
-        return covariance_of(design_without(rows.X, fold)[kept], share / share.sum())
-
-    def sums(self, sums: FloatArray, fold: int | None) -> FloatArray:
-        """Return sums of the features, from those by cell."""
-        return self._coding(fold).feature_sums(sums, self.pairs)
-
-    def signs(self, fold: int | None) -> IntArray | None:
-        """Return the signs that coefficients keep."""
-        return self._coding(fold).coding.signs
-
-    def _coding(self, fold: int | None) -> CardCoding:
-        return self.codings[-1 if fold is None else fold]
 
 
 def _row_weights(sample: RowSample, of_class: dict[Any, int]) -> FloatArray:

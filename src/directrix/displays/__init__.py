@@ -1,6 +1,5 @@
 """Displays: figures that compute once, store what they computed, and draw it."""
 
-from directrix.displays.alternatives import AlternativesDisplay
 from directrix.displays.days import DaysDisplay
 from directrix.displays.frontier import FrontierDisplay
 from directrix.displays.loss import LossDisplay
@@ -11,7 +10,6 @@ from directrix.displays.scorecard import ScorecardDisplay
 from directrix.displays.tradeoff import TradeoffDisplay
 
 __all__ = [
-    "AlternativesDisplay",
     "DaysDisplay",
     "FrontierDisplay",
     "LossDisplay",

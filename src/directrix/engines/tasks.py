@@ -7,7 +7,6 @@ from math import ceil, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from directrix.engines.column_roles import Block, ClassTotals, ColumnRoles, Grouped, Partition
 from directrix.moments.score_histogram import (
@@ -18,7 +17,6 @@ from directrix.moments.score_histogram import (
     histogram_of_bins,
 )
 from directrix.moments.segment_scores import SegmentScores
-from directrix.moments.segment_sums import SegmentSums
 from directrix.rows import labels
 from directrix.rows.keys import LARGEST_HASH, RowSample, key_hash, mix_bits
 from directrix.rows.labels import checked_weight
@@ -307,17 +305,12 @@ class NumberFeatures:
                 raise not_finite_error(block.X, partial=True) or ValueError
             yield part, X
 
-    def terms(self, X: AnyArray) -> Any:
-        """Return what is added up by segment: the numbers themselves."""
-        return np.asarray(X, dtype=np.float64)
-
 
 @dataclass(frozen=True, eq=False)
 class CellFeatures:
-    """Cells of the columns of a raw table; ``pairs`` are columns whose pairs of cells count too."""
+    """Cells of the columns of a raw table."""
 
     binner: Binner
-    pairs: tuple[tuple[int, int], ...] = ()
 
     @property
     def n_cells(self) -> list[int]:
@@ -330,17 +323,6 @@ class CellFeatures:
         for start in range(0, block.n_rows, _CODED_AT_A_TIME):
             part = slice(start, min(start + _CODED_AT_A_TIME, block.n_rows))
             yield part, cells[part]
-
-    def terms(self, cells: IntArray) -> Any:
-        """Return what is added up by segment: a one for each row's cell of a column or a pair."""
-        sizes, n_rows = self.n_cells, len(cells)
-        blocks = [*cells.T, *(cells[:, i] * sizes[j] + cells[:, j] for i, j in self.pairs)]
-        ends = np.cumsum([*sizes, *(sizes[i] * sizes[j] for i, j in self.pairs)])
-        starts = np.concatenate([[0], ends[:-1]])
-        numbers = np.stack([block + start for block, start in zip(blocks, starts, strict=True)], 1)
-        pointers = np.arange(n_rows + 1) * len(blocks)
-        ones, shape = np.ones(numbers.size), (n_rows, int(ends[-1]))
-        return sparse.csr_array((ones, numbers.ravel(), pointers), shape=shape)
 
     def counts(self, block: Block) -> BinCounts:
         """Return the counts of the cells of a block, by fold."""
@@ -397,7 +379,7 @@ class PassSums:
 
     ``cells`` has for each column the weight of the negatives and of the positives in its cells, of
     shape (2, cells); it is empty unless cards are scored. ``segments`` are the scores by segment,
-    if a column has that role, and ``sums`` the sums of features by segment, if asked for.
+    if a column has that role.
     """
 
     fingerprint: Fingerprint
@@ -406,19 +388,18 @@ class PassSums:
     cells: tuple[FloatArray, ...] = ()
     counts: BinCounts | None = None
     segments: SegmentScores | None = None
-    sums: SegmentSums | None = None
 
     def __add__(self, other: PassSums) -> PassSums:
         histograms, gradients, cells = (
             tuple(a + b for a, b in zip(getattr(self, name), getattr(other, name), strict=True))
             for name in ("histograms", "gradients", "cells")
         )
-        counts, segments, sums = (
+        counts, segments = (
             add_present(getattr(self, name), getattr(other, name))
-            for name in ("counts", "segments", "sums")
+            for name in ("counts", "segments")
         )
         fingerprint = self.fingerprint + other.fingerprint
-        return PassSums(fingerprint, histograms, gradients, cells, counts, segments, sums)
+        return PassSums(fingerprint, histograms, gradients, cells, counts, segments)
 
 
 @dataclass(frozen=True, eq=False)
@@ -427,7 +408,7 @@ class Score:
 
     ``positive`` is the positive class. ``models`` are the lines whose scores are counted in
     histograms. ``slopes`` are the lines whose gradients are added up. ``count`` says whether cells
-    and pairs of cells are counted. ``with_sums`` says whether features are added up by segment.
+    and pairs of cells are counted.
     """
 
     features: NumberFeatures | CellFeatures
@@ -435,7 +416,6 @@ class Score:
     models: Sequence[FoldModels] = ()
     slopes: Sequence[ModelSlopes] = ()
     count: bool = False
-    with_sums: bool = False
     name = "score"
 
     def __call__(self, plan: ColumnRoles, partition: Partition) -> PassSums:
@@ -444,7 +424,7 @@ class Score:
         gradients = [np.zeros(slope.losses.coefs.shape) for slope in self.slopes]
         by_cell = [np.zeros((2, size)) for size in (self.features.n_cells if self.models else ())]
         fingerprint, counts = Fingerprint(), None
-        segments = RunningSegments(1 + max((model.fold for model in self.models), default=0))
+        segments = RunningSegments()
         for block in plan.blocks(partition):
             fingerprint += Fingerprint.of(block)
             if self.count and isinstance(self.features, CellFeatures):
@@ -462,12 +442,10 @@ class Score:
                     row_weight = None if weight is None else weight[rows]
                     histograms[k] += histogram_of_bins(bins, positive[part][rows], row_weight)
                     segments.add(block, self.models[k], part.start + rows, bins)
-                if self.with_sums:
-                    segments.add_terms(block, part, self.features.terms(X), positive[part])
                 for k, slope in enumerate(self.slopes):
                     gradients[k] += slope.sums(X, positive[part], block.row_weight[part], fold)
         sums = tuple(histograms), tuple(gradients), tuple(by_cell)
-        return PassSums(fingerprint, *sums, counts, segments.total(), segments.sums)
+        return PassSums(fingerprint, *sums, counts, segments.total())
 
     def _bins(
         self, X: AnyArray, positive: AnyArray, fold: AnyArray
@@ -490,11 +468,9 @@ class Score:
 
 
 class RunningSegments:
-    """Scores and features by segment while the blocks of a partition are read; see `Score`."""
+    """Scores by segment while the blocks of a partition are read; see `Score`."""
 
-    def __init__(self, n_folds: int) -> None:
-        self._n_folds = n_folds
-        self.sums: SegmentSums | None = None
+    def __init__(self) -> None:
         self._sums: TreeSum[SegmentScores] = TreeSum()
         self._n_parts = 0
 
@@ -507,16 +483,6 @@ class RunningSegments:
         scores = SegmentScores.of_bins(bins, names, number[rows], weight, models.first)
         self._sums.add(self._n_parts, scores)
         self._n_parts += 1
-
-    def add_terms(self, block: Block, part: slice, terms: Any, positive: AnyArray) -> None:
-        """Add up features of some rows of a block, if it has segments."""
-        if block.segment is None:
-            return
-        names, number = block.segments
-        group = block.row_fold[part], positive, number[part]
-        weight = block.row_weight[part]
-        sums = SegmentSums.of_rows(terms, group, names, weight, self._n_folds)
-        self.sums = add_present(self.sums, sums)
 
     def total(self) -> SegmentScores | None:
         """Return the sum; None if nothing was counted."""

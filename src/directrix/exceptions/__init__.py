@@ -226,41 +226,6 @@ class CardSizeError(Fields, ValueError):
         )
 
 
-class AlternativeError(Fields, ValueError):
-    """A classifier has no alternative of this index."""
-
-    #: Index that was asked for.
-    index: int
-    #: Number of alternatives that there are.
-    n_alternatives: int
-
-    def __str__(self) -> str:
-        if not self.n_alternatives:
-            return (
-                "this classifier has no alternatives: it was fitted without parity=, or was read "
-                "from a file; fit it with parity= and segment="
-            )
-        return (
-            f"there is no alternative {self.index}: choose one from 0 (the plain fit) to "
-            f"{self.n_alternatives - 1}"
-        )
-
-
-class ParityError(Fields, ValueError):
-    """A way to fit that looks for no alternatives with ``parity=``."""
-
-    #: The method that was called.
-    method: str
-    #: What ``parity=`` does not go with there; empty if the method has none at all.
-    given: str
-    #: What to do instead.
-    remedy: str
-
-    def __str__(self) -> str:
-        given = f" {self.given}" if self.given else ""
-        return f"{self.method} has no parity={given}: {self.remedy}"
-
-
 class NoHeldOutPointsError(ValueError):
     """Bands of total points are made of held-out rows, and a card knows none."""
 

@@ -278,7 +278,7 @@ def _numbers(rates: list[float | None]) -> list[float]:
 # ── The file ──────────────────────────────────────────────────────────────────────────────────────
 
 #: Parameters that the first files do not have; they are set to their defaults.
-_LATER_PARAMS = {"limits", "monotone", "parity", "positive"}
+_LATER_PARAMS = {"limits", "monotone", "positive"}
 #: The same, of one class.
 _LATER_PARAMS_OF = {
     "ScorecardClassifier": {"max_lines"},

@@ -19,7 +19,7 @@ from directrix.classifiers import IntegerPoints, PointsToDoubleOdds
 from directrix.exceptions.files import FileContentError
 from directrix.files.layout import require
 from directrix.losses.base import Loss
-from directrix.metrics import Budget, FromRates, InEverySegment, Parity
+from directrix.metrics import Budget, FromRates, InEverySegment
 from directrix.metrics.base import Metric
 from directrix.metrics.table import TABLE
 
@@ -36,7 +36,7 @@ _NAMED: dict[str, dict[str, Any]] = {
     "loss": LOSSES,
     "scale": {"PointsToDoubleOdds": PointsToDoubleOdds, "IntegerPoints": IntegerPoints},
     "splitter": {"KFold": KFold, "StratifiedKFold": StratifiedKFold},
-    "budget": {"Budget": Budget, "InEverySegment": InEverySegment, "Parity": Parity},
+    "budget": {"Budget": Budget, "InEverySegment": InEverySegment},
 }
 
 #: Types of the fields of metrics and losses, by their annotation.

@@ -210,13 +210,7 @@ class Lines(NamedTuple):
 
         ``rows`` are in the units of the lines.
         """
-        return self.scaled(rows, self._scores(rows.X))
-
-    def scaled(self, rows: TrainingRows, every: FloatArray) -> ScaledLines:
-        """Put all lines on one scale by the scores of all rows, of shape (n, 1 + folds).
-
-        The scores are of the refitted line first, and are changed.
-        """
+        every = self._scores(rows.X)
         refit, held_out = self.refit.copy(), round_scores(every[:, 0])
         if not self.without:
             return ScaledLines(refit, held_out, every)

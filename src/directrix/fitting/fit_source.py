@@ -8,7 +8,7 @@ calibrate it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -52,12 +52,10 @@ from directrix.frontier.recipes import balance_factor
 from directrix.frontier.row_frontier import CorrectedCandidate, RowCandidate
 from directrix.losses.base import Loss
 from directrix.metrics.base import Metric
-from directrix.metrics.segments import Parity
 from directrix.models.report import DirectReport
 from directrix.moments import Moments
 from directrix.moments.score_histogram import ScoreHistogram, side_by_side
 from directrix.moments.segment_scores import SegmentCounts, SegmentScores
-from directrix.moments.segment_sums import SegmentSums
 from directrix.tables.coding.card_coding import CardCoding
 
 # ── SourcePasses: passes over rows that live elsewhere, which must find the same rows ─────────────
@@ -365,8 +363,7 @@ class HistogramSelection:
     ``factors`` are the class weights of the negatives and of the positives. ``n_folds`` is the
     number of folds that are held out; a later one is set apart. ``trials`` are what was compared on
     a sample of the rows before. ``skipped`` are the steps of the search for which there was no
-    time. ``pool`` has new names of segments. With ``with_sums`` the first pass adds up features by
-    segment.
+    time. ``pool`` has new names of segments.
     """
 
     metric: Metric
@@ -378,7 +375,6 @@ class HistogramSelection:
     trials: Trials | None = None
     skipped: Sequence[str] = ()
     pool: Mapping[Any, Any] = field(default_factory=dict)
-    with_sums: bool = False
     #: Groups whose held-out scores are counted, and their histograms by fold.
     groups: list[CandidateGroup] = field(default_factory=list)
     histograms: list[list[ScoreHistogram]] = field(default_factory=list)
@@ -386,9 +382,6 @@ class HistogramSelection:
     cells: tuple[FloatArray, ...] = ()
     #: Scores of all candidates by segment; those of rows set apart have other numbers.
     segments: SegmentScores | None = None
-    #: Sums of the features by segment, and the pairs of columns whose cells are among these.
-    sums: SegmentSums | None = None
-    pairs: tuple[tuple[int, int], ...] = ()
 
     def count(
         self,
@@ -407,13 +400,7 @@ class HistogramSelection:
                 group.models(fold, first + _APART * (fold == self.n_folds)) for fold in folds
             ]
             first += len(group.candidates)
-        features, with_sums = self.features, self.with_sums and self.sums is None
-        if with_sums and isinstance(features, CellFeatures):
-            self.pairs = crossed_pairs(coding for group in groups for coding in group.codings)
-            features = replace(features, pairs=self.pairs)
-        task = Score(features, self.label, models, slopes, pairs, with_sums)
-        scored = self.passes.score(task)
-        self.sums = add_present(self.sums, scored.sums)
+        scored = self.passes.score(Score(self.features, self.label, models, slopes, pairs))
         self.segments = add_present(self.segments, scored.segments)
         for k, group in enumerate(groups):
             self.groups.append(group)
@@ -448,23 +435,16 @@ class HistogramSelection:
         """The histograms of all candidates, fold by fold."""
         return [side_by_side(of_fold) for of_fold in zip(*self.histograms, strict=True)]
 
-    def in_segments(self, index: int, *, apart: bool | None = None) -> list[SegmentCounts] | None:
+    def in_segments(self, index: int) -> list[SegmentCounts] | None:
         """Return the scores of a candidate in each segment; None if rows have no segments.
 
-        They are those of rows set ``apart``, by default if there are such, or of all others.
+        They are those of rows set apart, if there are such.
         """
         if self.segments is None:
             return None
         pooled = self.segments.pooled(self.pool) if self.pool else self.segments
-        apart = self.passes.fold.n_folds > self.n_folds if apart is None else apart
+        apart = self.passes.fold.n_folds > self.n_folds
         return list(pooled.of_model(index + _APART * apart))
-
-    @property
-    def segment_sums(self) -> SegmentSums:
-        """Sums of the features of rows that are held out in turn, by segment."""
-        assert self.sums is not None  # noqa: S101 - ``with_sums`` asks for them
-        sums = self.sums.pooled(self.pool) if self.pool else self.sums
-        return replace(sums, sums=sums.sums[: self.n_folds])
 
     def choose(self) -> HistogramChoice:
         """Return the candidate that is best on held-out rows."""
@@ -473,11 +453,6 @@ class HistogramSelection:
         return select_from_histograms(
             self.metric, held_out, self.factors, self.trials, complexities
         )
-
-
-def crossed_pairs(codings: Iterable[Any]) -> tuple[tuple[int, int], ...]:
-    """Return the pairs of columns that cards of these codings cross."""
-    return tuple(sorted({cross.pair for coding in codings for cross in coding.crosses}))
 
 
 class SampleCandidates(NamedTuple):
@@ -562,8 +537,7 @@ class SourceFit:
 
     With a ``guarantee``, the last fold is set apart: nothing is built from it or chosen by it.
     ``refine`` is the largest number of corrections of the best candidates of the sample by all
-    rows, each with one pass. ``pool`` has new names of segments. ``parity`` is a rate that is to
-    agree between them.
+    rows, each with one pass. ``pool`` has new names of segments.
     """
 
     metric: Metric
@@ -572,7 +546,6 @@ class SourceFit:
     guarantee: Guarantee | None = None
     refine: int = 0
     pool: Mapping[Any, Any] = field(default_factory=dict)
-    parity: Parity | None = None
 
     @property
     def apart(self) -> int | None:
@@ -597,7 +570,6 @@ class SourceFit:
         kept = [sampled.compared.candidates[k] for k in design.preselection(sampled.compared)]
         group = CandidateGroup(kept, sampled.codings, sampled.units)
         selection = self.selection(design.features, label, factors)
-        selection.with_sums = self.parity is not None
         selection.skipped = sampled.compared.skipped
         if sampled.trials is not None:
             n_rows = sum(totals.counts(without_fold=self.apart).values())

@@ -85,19 +85,6 @@ class HistogramChoice:
             fitted = fitted._replace(operating_point=point)
         return fitted._replace(held_out=replace(self.held_out, center=threshold))
 
-    def moved(self, folds: tuple[ScoreHistogram, ...], index: int) -> HistogramChoice:
-        """Return a model that is made from the chosen one, with a threshold of its own.
-
-        ``folds`` are the held-out scores of such models, and ``index`` is that of this one.
-        """
-        choice = self.assessment.choice
-        assert choice is not None  # noqa: S101 - histograms were chosen by
-        return _with_threshold(choice, self.comparison, folds, index, self.factors)
-
-    def rates_of(self, segments: Sequence[SegmentCounts]) -> SegmentRates:
-        """Return the rates by segment at the threshold."""
-        return SegmentRates.of_histograms(segments, _bins_above(self.threshold), self.factors)
-
     def _score_moments(self, threshold: float) -> ScoreMoments:
         """Return mean and variance of the held-out scores of each class."""
         scores = np.tile(centres() - threshold, 2)
@@ -146,22 +133,10 @@ def select_from_histograms(
         trials,
         variance,
     )
-    return _with_threshold(choice, comparison, folds, index, factors)
-
-
-def _with_threshold(
-    choice: Choice,
-    comparison: Comparison,
-    folds: tuple[ScoreHistogram, ...],
-    index: int,
-    factors: tuple[float, float],
-) -> HistogramChoice:
-    """Return a model at its best threshold; its histograms are those of ``index`` in the folds."""
-    counts = tree_sum(folds).counts[index]
-    curve = histogram_curve(counts, factors)
     best = choice.at.best(curve)
     assessment = Assessment.of(choice, curve, best.index, "held-out rows")
-    threshold, weighted = _edge(best.index), np.array(factors)[:, None] * counts
+    threshold = _edge(best.index)
+    weighted = np.array(factors)[:, None] * histogram.counts[index]
     held_out = HeldOut.of_histograms(folds, index, factors, threshold)
     return HistogramChoice(index, threshold, assessment, comparison, weighted, held_out, factors)
 

@@ -24,18 +24,6 @@ _STEP = 1e-6  # of a numerical derivative by a rate
 _WIDE_STEP = 3e-5  # of the second one, which divides by its square
 
 
-def rate_slopes(metric: Any, tpr: float, fpr: float, prior: float) -> tuple[float, float]:
-    """Return the derivatives of a metric with `at_rates` by ``tpr`` and ``fpr``.
-
-    They are central differences inside the unit square.
-    """
-    low_t, high_t = max(tpr - _STEP, 0.0), min(tpr + _STEP, 1.0)
-    low_f, high_f = max(fpr - _STEP, 0.0), min(fpr + _STEP, 1.0)
-    by_tpr = metric.at_rates(high_t, fpr, prior) - metric.at_rates(low_t, fpr, prior)
-    by_fpr = metric.at_rates(tpr, high_f, prior) - metric.at_rates(tpr, low_f, prior)
-    return by_tpr / (high_t - low_t), by_fpr / (high_f - low_f)
-
-
 class ThresholdMetric(Metric):
     """Base class of functions of the true- and false-positive rate at a threshold.
 
@@ -57,7 +45,11 @@ class ThresholdMetric(Metric):
 
         By default they are central differences inside the unit square.
         """
-        return rate_slopes(self, tpr, fpr, prior)
+        low_t, high_t = max(tpr - _STEP, 0.0), min(tpr + _STEP, 1.0)
+        low_f, high_f = max(fpr - _STEP, 0.0), min(fpr + _STEP, 1.0)
+        by_tpr = self.at_rates(high_t, fpr, prior) - self.at_rates(low_t, fpr, prior)
+        by_fpr = self.at_rates(tpr, high_f, prior) - self.at_rates(tpr, low_f, prior)
+        return by_tpr / (high_t - low_t), by_fpr / (high_f - low_f)
 
     def bends(self, tpr: float, fpr: float, prior: float) -> tuple[float, float, float]:
         """Return the second derivatives: twice by ``tpr``, by both rates, twice by ``fpr``.

@@ -1,4 +1,4 @@
-"""Limits that hold in each segment of the rows, such as each country, and rates that agree."""
+"""Limits that hold in each segment of the rows, such as each country."""
 
 from __future__ import annotations
 
@@ -44,62 +44,6 @@ class InEverySegment:
         signs = {name: ">=" if name == "recall" else "<=" for name in self.limits}
         texts = (f"{name} {signs[name]} {value:g}" for name, value in self.limits.items())
         return f"{', '.join(texts)} in every segment"
-
-
-#: Rates that may be asked to agree in all segments, and the rule that chooses how far.
-PARITY_RATES, PARITY_RULES = ("fpr", "alerts", "recall"), ("one_se", "parity")
-
-
-@dataclass(frozen=True)
-class Parity:
-    """A rate that is to agree between segments, and how much may be paid for it; for ``parity=``.
-
-    A classifier that is fitted with it looks for alternatives of its model in which the rate
-    differs less between the segments of the rows, given as ``segment=`` to its `fit` or
-    `fit_source`. They are compared on held-out rows (``alternatives_``), and one of them is
-    delivered. The segment is not needed to predict. If the rate differs by no more than chance
-    makes it, the plain fit is delivered.
-
-    Parameters
-    ----------
-    rate : {"fpr", "alerts", "recall"}
-        Share of the negatives that are flagged, of all rows, or of the positives.
-    rule : {"one_se", "parity"} or float
-        Which alternative is delivered. "one_se": that of the smallest gap between segments whose
-        metric is at most one standard error behind that of the plain fit. "parity": that of the
-        smallest gap. A number: the best by the metric of those with no larger gap.
-
-    Examples
-    --------
-    >>> from directrix.metrics import Parity
-    >>> Parity("fpr").rule
-    'one_se'
-    """
-
-    rate: str
-    rule: float | str = "one_se"
-
-    @classmethod
-    def of(cls, given: Any) -> Parity | None:
-        """Return what a classifier's parameter asks for, checked; a text is the rate."""
-        if given is None:
-            return None
-        made = cls(given) if isinstance(given, str) else given
-        if not isinstance(made, Parity) or made.rate not in PARITY_RATES:
-            rates = ", ".join(map(repr, PARITY_RATES))
-            msg = f"parity must be one of {rates}, a Parity of one of them, or None, not {given!r}"
-            raise ValueError(msg)
-        rule = made.rule
-        known = rule in PARITY_RULES if isinstance(rule, str) else 0 <= rule < 1
-        if not known:
-            rules = ", ".join(map(repr, PARITY_RULES))
-            msg = f"the rule of a Parity must be {rules}, or a gap from 0 to 1, not {rule!r}"
-            raise ValueError(msg)
-        return made
-
-    def rows(self, positive: AnyArray) -> AnyArray:
-        """Return which rows the rate is a share of."""
-        return {"fpr": ~positive, "recall": positive}.get(self.rate, np.ones_like(positive))
 
 
 class Segments(NamedTuple):

@@ -13,7 +13,6 @@ from directrix._printing import html_table, text_table
 from directrix._typing import FloatArray
 from directrix.frontier.compare import Candidate, Comparison
 from directrix.metrics.base import Metric
-from directrix.models.alternatives import Alternatives
 from directrix.models.gap import Gap
 from directrix.models.segment_rates import SegmentRates
 
@@ -211,8 +210,6 @@ class DirectReport:
         Of a compact card: its lines, those of the full card, and the gap between both.
     segments : SegmentRates, optional
         The rates in each segment of the rows, where `fit` was given ``segment=``.
-    alternatives : Alternatives, optional
-        Of a fit with ``parity=``: models with smaller gaps between segments, and which is chosen.
     """
 
     metric: Metric
@@ -234,7 +231,6 @@ class DirectReport:
     chance: float = float("nan")
     size: CardSize | None = None
     segments: SegmentRates | None = None
-    alternatives: Alternatives | None = None
 
     @classmethod
     def of(
@@ -327,9 +323,8 @@ class DirectReport:
         """How the choice compares with other models, in sentences; above zero is better."""
         size = [] if self.size is None else [str(self.size)]
         ties = [] if self.ties is None else [self.ties.text(self.metric.label)]
-        parity = [] if self.alternatives is None else [self.alternatives.summary]
         gaps = [gap.text(name) for name, gap in self._gaps]
-        return list(map(sentence, [*size, *parity, *gaps, *ties]))
+        return list(map(sentence, [*size, *gaps, *ties]))
 
     @property
     def choice(self) -> list[str]:

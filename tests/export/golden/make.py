@@ -20,10 +20,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from directrix import Binner, DirectClassifier, OperatingPointClassifier, ScorecardClassifier
-from directrix.classifiers import IntegerPoints
+from directrix import OperatingPointClassifier
 from directrix.export import save
-from directrix.metrics import Budget, Cost, InEverySegment, Parity
 
 HERE = Path(__file__).parent
 RNG = np.random.default_rng(20)
@@ -33,81 +31,9 @@ SUM = X @ [1.0, -0.5, 0.1] + RNG.normal(size=N)
 Y = SUM > 0.3
 NAMES = ["Länge", 'b "&" <c>', "年"]
 NUMBERS = pd.DataFrame(X, columns=NAMES)
-#: Every kind of column, with missing and special values, and texts that languages quote.
-TABLE = pd.DataFrame(
-    {
-        "Betrag": np.where(X[:, 1] > 1.5, -999.0, X[:, 0]),
-        "Ort": np.array(["Graz", "it's", "日本", ""])[np.digitize(X[:, 1], [-0.7, 0.0, 0.7])],
-        "neu": X[:, 2] > 0,
-        "seit": [date.fromordinal(738000 + int(100 * value)) for value in X[:, 2] + X[:, 0]],
-    },
-    dtype=object,
-).mask(RNG.random((N, 4)) < 0.1, None)
-
-LABELS = np.where(Y, "ja", "nein")
-SEGMENT = np.where(X[:, 0] + RNG.normal(size=N) > 0, "Süd", "Nord")
-DAY = np.arange(N) // 20
-#: Amounts and teams of rows, which a metric and a budget read, and which stay features.
-AMOUNTS = NUMBERS.assign(amount=np.exp(X[:, 1]).round(2) + 1.0)
-TEAMS = TABLE.assign(team=np.where(np.arange(N) % 5 < 3, "A", "B"))
 
 #: Classifier, rows, labels, and what else its fit is given.
 CASES = {
-    "v1-0.3.0-card-compact-parity": (
-        ScorecardClassifier(
-            "recall@fpr=0.2",
-            binner=Binner(
-                max_bins=6,
-                cuts={"Betrag": [-1.0, 0.0, 1.5]},
-                groups={"Ort": [["Graz", "it's"]]},
-                missing_with={"Ort": "日本", "neu": False},
-            ),
-            cv=3,
-            max_lines=12,
-            points=IntegerPoints(20),
-            positive="ja",
-            parity=Parity("fpr", "parity"),
-        ),
-        TABLE,
-        LABELS,
-        {"segment": SEGMENT},
-    ),
-    "v1-0.3.0-card-budgets-of-teams": (
-        ScorecardClassifier(
-            "auc",
-            binner=Binner(max_bins=4),
-            cv=3,
-            max_lines=None,
-            limits=Budget({"A": 8, "B": 5}, per="day", by="team"),
-            guarantee=0.8,
-        ),
-        TEAMS,
-        Y,
-        {"day": DAY},
-    ),
-    "v1-0.3.0-direct-amounts-budget": (
-        DirectClassifier(
-            Cost(fp=1.0, fn="amount"),
-            cv=3,
-            positive="ja",
-            limits=Budget(12, per="day"),
-            guarantee=0.8,
-        ),
-        AMOUNTS,
-        LABELS,
-        {"day": DAY},
-    ),
-    "v1-0.3.0-direct-segments": (
-        DirectClassifier(
-            "auc",
-            cv=3,
-            limits=InEverySegment({"alerts": 0.7, "fpr": 0.4}, pool={"Süd": "alle"}),
-            guarantee=0.8,
-        ),
-        NUMBERS,
-        Y,
-        {"segment": SEGMENT},
-    ),
     "v1-0.3.0-operating-point-scores": (
         OperatingPointClassifier(metric="recall@fpr=0.2", limits={"fpr": 0.3}, guarantee=0.9),
         NUMBERS[[NAMES[0]]],

@@ -19,13 +19,11 @@ from directrix.classifiers.scorecard.model import CardModel
 from directrix.classifiers.scorecard.training_table import BinnedTable, TrainingTable
 from directrix.designs.card import CardSettings
 from directrix.designs.counted import cards_of_counts
-from directrix.exceptions import ParityError
 from directrix.fitting.directions import directions_of
 from directrix.fitting.fit_rows import Fitted
 from directrix.fitting.guarantee import Limits
 from directrix.fitting.progress import Progress
 from directrix.metrics.base import Metric
-from directrix.metrics.segments import Parity
 from directrix.metrics.table import resolve
 from directrix.models.card import Card, IntegerPoints, PointsToDoubleOdds, scale_of
 from directrix.models.report import UNBINNED_BASELINE
@@ -90,8 +88,7 @@ class ScorecardClassifier(CardModel):
         Directions that points of the positive class keep: from names or positions of columns to
         "increasing", "decreasing" or, for texts, a list of levels whose points may not fall in this
         order. Such columns are in no cross; ``report_.directions`` says what each direction costs.
-    guarantee, limits, parity, class_weight, n_jobs, verbose : as in `DirectClassifier`
-        Alternatives of a compact card have the same lines, with other points.
+    guarantee, limits, class_weight, n_jobs, verbose : as in `DirectClassifier`
     time_budget : float, optional
         Time budget of `fit` in seconds; the search stops early to keep it, and ``report_`` says
         what was skipped. Of more than 100 columns (without a budget: 500) only the most informative
@@ -150,7 +147,6 @@ class ScorecardClassifier(CardModel):
         monotone: Mapping[Any, Any] | None = None,
         guarantee: float | None = None,
         limits: Limits | None = None,
-        parity: Parity | str | None = None,
         time_budget: float | None = None,
         class_weight: Mapping[Any, float] | str | None = None,
         n_jobs: int | None = None,
@@ -169,7 +165,6 @@ class ScorecardClassifier(CardModel):
         self.monotone = monotone
         self.guarantee = guarantee
         self.limits = limits
-        self.parity = parity
         self.time_budget = time_budget
         self.class_weight = class_weight
         self.n_jobs = n_jobs
@@ -195,8 +190,8 @@ class ScorecardClassifier(CardModel):
         The first pass samples rows, from which come bins, crosses and candidates. The second
         corrects the best candidates by all rows or, with ``learn_from="counts"``, counts pairs of
         bins; ``refine=0`` leaves it out. The third counts held-out scores of all rows, for the
-        choice, the threshold and the rates. A compact card (`max_lines`) takes one more, and so do
-        alternatives (`parity`). With `counts` there is only the last.
+        choice, the threshold and the rates. A compact card (`max_lines`) takes one more. With
+        `counts` there is only the last.
 
         Parameters
         ----------
@@ -212,7 +207,7 @@ class ScorecardClassifier(CardModel):
             Segment of each row, as in `fit`; no feature unless `features` names it.
         counts : BinCounts, optional
             Counts of all these rows, with the same folds: the card is made from them in closed
-            form, with their bins. Not with `parity`, which needs a sample of the rows.
+            form, with their bins.
         refine : int
             Largest number of corrections by all rows, each of one pass.
         engine : str
@@ -228,9 +223,6 @@ class ScorecardClassifier(CardModel):
                 "max_columns= needs rows to choose by: leave counts out, and use learn_from='rows'"
             )
             raise ValueError(msg)
-        if self.parity is not None and counts is not None:
-            remedy = "leave counts= out, or use fit"
-            raise ParityError(method="fit_source", given="with counts=", remedy=remedy)
         log = Progress(self)
         roles = {"target": target, "features": features, "weight": weight, "fold": fold}
         roles |= {"segment": segment}
@@ -278,7 +270,6 @@ class ScorecardClassifier(CardModel):
         if self.max_columns is not None:
             msg = "max_columns= needs rows to choose by: use counts.rebin(drop=[...]), or fit"
             raise ValueError(msg)
-        self._refuse_parity("fit_summary")
         progress = Progress(self)
         progress.stage(f"{counts.count:,} rows, {counts.n_cells:,} bins; {metric.label}")
         labels = counts.classes
@@ -438,7 +429,6 @@ class ScorecardClassifier(CardModel):
             scale_of(self.points),
             self.n_jobs,
             self._editable,
-            self.parity is not None,
         )
 
     def _directions(self, bins: Sequence[Bins], n_classes: int) -> list[Direction]:

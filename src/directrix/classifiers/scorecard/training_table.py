@@ -20,7 +20,6 @@ from directrix.designs.counted import two_sides
 from directrix.designs.editing import EditStart
 from directrix.fitting.fit_rows import Fitted
 from directrix.fitting.training_rows import KeyedRows, checked_weight, copies_of, folds_given
-from directrix.models.alternatives import Carrier
 from directrix.models.card import Card, Cross
 from directrix.rows.keys import mix_bits
 from directrix.tables import Binner, Table
@@ -227,31 +226,11 @@ class BinnedTable:
                 if fit.start is not None:
                     fit = fit._replace(start=self._restored_start(fit.start))
                 effects = tuple(sorted(effects, key=lambda each: place.get(each.column, len(bins))))
-                known = fit.report.alternatives
-                if known is not None:
-                    known = replace(
-                        known, carriers=tuple(map(self._restored_carrier, known.carriers))
-                    )
-                report = replace(fit.report, directions=effects, alternatives=known)
-                others = (
-                    complete(each) if isinstance(each, Fitted) else each
-                    for each in fit.alternatives
-                )
-                return fit._replace(
-                    report=report,
-                    card=card,
-                    sizes=tuple(map(complete, fit.sizes)),
-                    alternatives=tuple(others),
-                )
+                report = replace(fit.report, directions=effects)
+                return fit._replace(report=report, card=card, sizes=tuple(map(complete, fit.sizes)))
 
             made.append(complete(fit))
         return made
-
-    def _restored_carrier(self, carrier: Carrier) -> Carrier:
-        """Return a column that carries a gap by its name; of a cross, by both."""
-        positions = sorted(self.order.index[k] for k in carrier.column)
-        names = (str(self.binner.bins_[k].name) for k in positions)
-        return carrier._replace(column=" x ".join(names))
 
     def _restored_start(self, start: EditStart) -> EditStart:
         """Return what an editor begins with, with columns in the order of the binner."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,35 +41,6 @@ class CardCoding(NamedTuple):
             (left[cells[:, i]], right[cells[:, j]]) for (i, j), (left, right) in self.crosses
         ]
         return CodedRows.of(self.coding.cell_numbers(cells, crossed), self.coding)
-
-    @property
-    def blocks(self) -> list[tuple[tuple[int, ...], slice]]:
-        """The columns of each block, one or two that are crossed, and its features."""
-        columns: list[tuple[int, ...]] = [(k,) for k in range(len(self.coding.starts) - 1)]
-        columns += [cross.pair for cross in self.crosses]
-        ends = pairwise(self.coding.feature_starts.tolist())
-        return [(block, slice(*part)) for block, part in zip(columns, ends, strict=True)]
-
-    def feature_sums(self, sums: FloatArray, pairs: Sequence[tuple[int, int]]) -> FloatArray:
-        """Return sums of features over rows, of shape (k, features), from sums by cell.
-
-        ``sums`` of shape (k, cells) are those of the cells of all columns, and then of each pair of
-        columns, the cells of its second column fastest.
-        """
-        starts, n_columns = self.coding.starts, len(self.coding.starts) - 1
-        by_cell = np.zeros((self.coding.n_cells, len(sums)))
-        end = int(starts[-1])
-        by_cell[:end] = sums[:, :end].T
-        sizes = np.diff(starts).tolist()
-        for i, j in pairs:
-            start, end = end, end + sizes[i] * sizes[j]
-            cells = np.zeros((end - start, n_columns), dtype=np.int64)
-            cells[:, i], cells[:, j] = np.indices((sizes[i], sizes[j])).reshape(2, -1)
-            numbers = self.rows(cells).cells.indices.reshape(len(cells), -1)
-            for number, cross in enumerate(self.crosses, start=n_columns):
-                if cross.pair == (i, j):
-                    np.add.at(by_cell, numbers[:, number], sums[:, start:end].T)
-        return np.asarray(self.coding.gradient(by_cell).T)
 
 
 def column_codings(
