@@ -12,16 +12,7 @@ from functools import partial
 import numpy as np
 
 from benchmarks.speed.ratio import Figure, ratios, run
-from directrix.losses import (
-    BreakEven,
-    FBetaEnvelope,
-    Logistic,
-    PairwiseHinge,
-    PairwiseLogistic,
-    PrecisionTop,
-    QuantileSigmoid,
-    TopNegatives,
-)
+from directrix.losses import BreakEven, Logistic, PairwiseHinge
 from directrix.losses.base import Loss
 
 D = 54
@@ -31,13 +22,8 @@ PRIORS = (0.5, 0.1, 0.01)
 LOSSES: dict[str, tuple[Loss, float]] = {
     "logistic": (Logistic(), 1.0),
     "pairwise hinge": (PairwiseHinge(), 2.0),
-    "pairwise logistic, binned": (PairwiseLogistic(), 1.0),
     "break-even": (BreakEven(), 0.45),
     "break-even, wide": (BreakEven(kappa=1.0), 0.45),
-    "precision at 5 %": (PrecisionTop(0.05), 0.45),
-    "top negatives": (TopNegatives(0.05), 0.7),
-    "quantile sigmoid": (QuantileSigmoid(0.05), 0.8),
-    "F, envelope": (FBetaEnvelope(), 2.0),
 }
 
 

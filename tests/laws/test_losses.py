@@ -9,69 +9,39 @@ from functools import partial
 
 import numpy as np
 import pytest
-from loss_oracle import FEW_ROWS, by_definition, has_definition
+from loss_oracle import by_definition, has_definition
 
 import directrix.losses
 from directrix.checks import loss_checks
 from directrix.checks.check import draw_rows
-from directrix.checks.losses import agrees_with_definition, loss_of_metric, tends_to_the_metric
+from directrix.checks.losses import agrees_with_definition
 from directrix.losses import (
     BetaBernoulli,
     BreakEven,
-    FBetaEnvelope,
-    FBetaIsotonic,
-    GeneralizedLogistic,
     Hinge,
     PairwiseHinge,
-    PairwiseSquare,
-    PrecisionTop,
-    QuantileSigmoid,
     Ramp,
-    RecallTop,
     Sigmoid,
     SmoothedROCArea,
-    TopNegatives,
     ZeroOne,
 )
 from directrix.losses.base import Loss
-from directrix.metrics.table import TABLE, metric_for
+from directrix.metrics.table import TABLE
 
 #: Losses of THE TABLE, by their names, and other parameters of some of them.
 LOSSES = {loss.name: loss for row in TABLE for loss in row.losses} | {
     "hinge with its corner": Hinge(kappa=0.0),
     "hinge, wide": Hinge(kappa=0.7, margin=2.0),
-    "generalized_logistic, sharp": GeneralizedLogistic(gamma=20.0),
     "sigmoid, sharp": Sigmoid(gamma=5.0),
     "beta_bernoulli, uneven": BetaBernoulli(mixing=0.4, prior_mean=0.8, gamma=2.0),
     "pairwise_hinge with its corner": PairwiseHinge(kappa=0.0),
     "pairwise_hinge, wide": PairwiseHinge(kappa=1.5, margin=0.5),
     "smoothed_roc_area with its corner": SmoothedROCArea(epsilon=0.0),
     "smoothed_roc_area, wide": SmoothedROCArea(epsilon=0.2),
-    "pairwise_square, half": PairwiseSquare(margin=0.5),
     "break_even with its corners": BreakEven(kappa=0.0),
     "break_even, wide": BreakEven(kappa=1.0, margin=2.0),
-    "precision_top of a fifth": PrecisionTop(0.2),
-    "precision_top of 3 rows": PrecisionTop(3, kappa=0.5),
-    "precision_top of most": PrecisionTop(0.8, kappa=0.3),
-    "recall_top of a fifth": RecallTop(0.2, kappa=0.2),
-    "recall_top with its corners": RecallTop(0.6, kappa=0.0),
-    "top_negatives, a tenth": TopNegatives(0.1),
-    "top_negatives, one": TopNegatives(0.001, kappa=0.3),
-    "top_negatives with its corners": TopNegatives(0.3, kappa=0.0),
-    "quantile_sigmoid, a tenth": QuantileSigmoid(0.1),
-    "quantile_sigmoid, sharp": QuantileSigmoid(0.3, gamma=4.0),
-    "f_envelope, wide": FBetaEnvelope(beta=2.0, kappa=0.8),
-    "f_envelope with its corners": FBetaEnvelope(beta=0.5, kappa=0.0),
-    "f_isotonic, wide": FBetaIsotonic(beta=2.0, kappa=0.8, margin=1.5),
-    "f_isotonic with its corners": FBetaIsotonic(beta=0.5, kappa=0.0),
     "ramp of a pairwise hinge": Ramp(PairwiseHinge(), gamma=2.0),
     "ramp of the break-even": Ramp(BreakEven(kappa=0.1)),
-    "ramp of precision": Ramp(PrecisionTop(0.2, kappa=0.1)),
-    "ramp of recall": Ramp(RecallTop(0.7, kappa=0.1)),
-    "ramp of top negatives": Ramp(TopNegatives(0.2)),
-    "ramp of the top negative": Ramp(TopNegatives(0.001)),
-    "ramp of the envelope": Ramp(FBetaEnvelope(kappa=0.2)),
-    "ramp of ordered positives": Ramp(FBetaIsotonic(kappa=0.2), gamma=0.5),
 }
 LAWS = [
     pytest.param(check.run, id=f"{name}-{check.name}")
@@ -88,7 +58,7 @@ def those(keep):
 
 
 def is_solved(loss):
-    return isinstance(loss.base, FEW_ROWS)
+    return isinstance(loss.base, BreakEven)
 
 
 @pytest.mark.every_case
@@ -115,41 +85,20 @@ def test_is_what_its_definition_says(loss, ties):
 def test_is_the_maximum_that_its_definition_says(loss, seed):
     rows = draw_rows(seed, 9, ties=seed % 2 == 1, whole=True)
     rows = rows.take(rows.weight > 0)
-    # Tangents and a grid of counts are off by squares of their steps.
-    slack = 2e-4 if isinstance(loss.base, FBetaEnvelope | FBetaIsotonic) else 1e-6
-    agrees_with_definition(loss, partial(by_definition, loss), rows, slack)
+    agrees_with_definition(loss, partial(by_definition, loss), rows, 1e-6)
 
 
 @those(lambda loss: loss.gap(*draw_rows(0)[::2]) > 0)
-def test_smoothing_lowers_the_loss_or_raises_that_of_a_logarithm(loss):
+def test_smoothing_lowers_the_loss(loss):
     sharp = loss.sharpen(np.inf)
     for seed in range(10):
         rows = draw_rows(seed + 60, ties=seed % 2 == 1, spread=(0.1, 1.0, 10.0)[seed % 3])
-        below = sharp.value_and_grad(*rows)[0] - loss.value_and_grad(*rows)[0]
-        assert (-below if isinstance(loss, GeneralizedLogistic) else below) >= -1e-12
+        assert sharp.value_and_grad(*rows)[0] >= loss.value_and_grad(*rows)[0] - 1e-12
 
 
 @those(lambda loss: isinstance(loss, BetaBernoulli))
 def test_plateaus_end_at_the_error(loss):
     assert loss.sharpen(np.inf) == ZeroOne()
-
-
-def test_those_that_tend_above_the_metric_do_not_tend_to_it():
-    for name in ("ramp of top negatives", "ramp of the envelope"):
-        loss = LOSSES[name]
-        assert loss.tends_above
-        sharp = loss.sharpen(1e7)
-        rows = [draw_rows(seed + 50) for seed in range(6)]
-        off = [sharp.value_and_grad(*r)[0] - loss_of_metric(metric_for(loss), r) for r in rows]
-        assert max(off) > 0.01
-
-
-def test_the_top_negative_alone_is_the_metric():
-    class Exactly(Ramp):
-        tends_above = False
-
-    loss = LOSSES["ramp of the top negative"]
-    tends_to_the_metric(Exactly(loss.of, loss.gamma), metric_for(loss))
 
 
 @every_loss

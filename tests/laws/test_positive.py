@@ -55,7 +55,7 @@ CLASSIFIERS = {
     "moment, risk": MomentClassifier(METRIC, learn_from="moments"),
     "moment, weights": MomentClassifier("f1", learn_from="moments", class_weight="balanced"),
     "smooth": SmoothClassifier(METRIC, cv=SPLITS, alpha=0.01),
-    "smooth, loss": SmoothClassifier("auc", cv=SPLITS, alpha=0.01, loss="pairwise_logistic"),
+    "smooth, loss": SmoothClassifier("auc", cv=SPLITS, alpha=0.01, loss="pairwise_hinge"),
     "robust": BetaBernoulliClassifier(plateaus=(0.05, 0.7)),
     "robust, kernel": BetaBernoulliClassifier(plateaus="empirical", kernel="rbf"),
 }

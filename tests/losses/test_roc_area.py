@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from directrix.checks.check import draw_rows
-from directrix.losses import PairwiseHinge, SmoothedROCArea
+from directrix.losses import PairwiseHinge, Ramp, SmoothedROCArea, SquaredHinge
 
 PAIR = np.array([True, False])
 
@@ -131,3 +131,9 @@ def test_epsilon_is_a_number_from_zero_up(epsilon):
 def test_mu_needs_pairs():
     with pytest.raises(ValueError, match="pairs must be above zero, not 0"):
         SmoothedROCArea.from_mu(0.1, pairs=0)
+
+
+@pytest.mark.parametrize("loss", [SmoothedROCArea(), SquaredHinge()])
+def test_no_ramp_of_what_is_no_hinge(loss):
+    with pytest.raises(ValueError, match="give a hinge"):
+        Ramp(loss).value_and_grad(PAIR, np.zeros(2), np.ones(2))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from directrix.losses.operating_point import kth_largest, soft_top
+from directrix.losses.break_even import kth_largest, soft_top
 
 
 def draw(seed):

@@ -132,8 +132,6 @@ def gradient_is_the_slope(loss: Loss) -> None:
         rng = np.random.default_rng(seed + 100)
         for _ in range(3):
             toward = rng.normal(size=len(rows.scores))
-            if not loss.exact:  # the grid of a binned loss follows the extreme scores
-                toward[[rows.scores.argmin(), rows.scores.argmax()]] = 0.0
             measured = _difference(loss, rows, toward, 1e-7)
             size = 1e-6 * (1.0 + float(np.abs(slope) @ np.abs(toward)))
             require_close(slope @ toward, measured, "slope in a direction", absolute=size)
@@ -172,14 +170,13 @@ def many_columns_are_evaluated_as_one(loss: Loss) -> None:
 def agrees_with_definition(
     loss: Loss, definition: Definition, rows: Rows, absolute: float | None = None
 ) -> None:
-    """Require that the value is that of the definition, up to the declared rounding.
+    """Require that the value is that of the definition.
 
     ``absolute`` is the absolute tolerance; by default it is 1e-12 times one plus the value.
     """
     value, truth = loss.value_and_grad(*rows)[0], definition(*rows)
     slack = 1e-12 * (1.0 + abs(truth)) if absolute is None else absolute
-    above = loss.rounding(rows.scores) + slack
-    require(truth - slack <= value <= truth + above, f"value {value} instead of {truth}")
+    require(abs(value - truth) <= slack, f"value {value} instead of {truth}")
 
 
 def order_of_rows_does_not_matter(loss: Loss) -> None:
@@ -216,10 +213,8 @@ def common_offset(loss: Loss) -> None:
         return
     require_close(other, value, "value of shifted scores", absolute=1e-10, relative=1e-10)
     require_close(moved, slope, "gradient of shifted scores", absolute=1e-8)
-    # The grid of a binned loss, for which it is exact, does not move.
-    rounding = 1e-12 if loss.exact else 1e-3
     total = abs(float(slope.sum()))
-    require(total <= rounding * (1.0 + np.abs(slope).sum()), f"the gradient sums to {total}")
+    require(total <= 1e-12 * (1.0 + np.abs(slope).sum()), f"the gradient sums to {total}")
 
 
 def above_its_tangents(loss: Loss) -> None:
@@ -233,7 +228,7 @@ def above_its_tangents(loss: Loss) -> None:
                 step = size * rng.normal(size=len(scores))
                 there = loss.value_and_grad(positive, scores + step, weight)[0]
                 middle = loss.value_and_grad(positive, scores + step / 2.0, weight)[0]
-                slack = 1e-10 * (1.0 + there) if loss.exact else 2e-3 * size
+                slack = 1e-10 * (1.0 + there)
                 require(there >= value + slope @ step - slack, "it is below a tangent")
                 require(middle <= (value + there) / 2.0 + slack, "it is above a chord")
 
@@ -255,16 +250,13 @@ def never_below_the_metric(loss: Loss, metric: Metric) -> None:
 
 
 def tends_to_the_metric(loss: Loss, metric: Metric) -> None:
-    """Require that a tight loss tends to the metric, or to no less if it declares so."""
+    """Require that a tight loss tends to the metric."""
     sharp = loss.sharpen(_SHARP)
     for seed in range(50, 56):
         rows = draw_rows(seed)
         share = _normalised(sharp, rows)
         truth = loss_of_metric(metric, rows)
-        if loss.tends_above:
-            require(share >= truth - 1e-6, f"{share} is below {truth}")
-        else:
-            require_close(share, truth, f"limit for {metric!r}", absolute=1e-6)
+        require_close(share, truth, f"limit for {metric!r}", absolute=1e-6)
 
 
 def _normalised(loss: Loss, rows: Rows) -> float:

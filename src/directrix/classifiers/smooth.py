@@ -165,7 +165,7 @@ def certified_gap(objective: DataObjective, solution: Solution) -> float | None:
 
     for a smoothed :math:`J_\kappa \le J`, strongly convex in all that it depends on.
     """
-    if not (objective.loss.convex and objective.loss.exact):
+    if not objective.loss.convex:
         return None
     exact = replace(objective, loss=objective.loss.sharpen(inf))
     if solution.lower_bound > -inf:
@@ -180,7 +180,7 @@ def certified_gap(objective: DataObjective, solution: Solution) -> float | None:
 # ── Candidates of SmoothClassifier from its parameters, and parameters that do not go together ────
 
 
-def recipes_for(classifier: Any, metric: Metric) -> list[Recipe]:
+def recipes_for(classifier: Any) -> list[Recipe]:
     """Return how the candidates are made; refuse parameters that do not go together."""
     solver, with_kernel = classifier.solver, classifier.kernel is not None
     ridges = validate_grid(classifier.alpha, RIDGES, "alpha")
@@ -193,7 +193,7 @@ def recipes_for(classifier: Any, metric: Metric) -> list[Recipe]:
             )
             raise ValueError(msg)
         return cost_sweep(ridges, gammas=validate_grid(classifier.levels, GAMMAS, "levels"))
-    loss = resolve_loss(classifier.loss, metric)
+    loss = resolve_loss(classifier.loss)
     solver_for(solver, loss, kernel=with_kernel)
     if not loss.penalized:
         if with_kernel:
@@ -481,7 +481,7 @@ class SmoothClassifier(KernelScoring, CallbackSupportMixin, ThresholdClassifier)
     def _sweep(self, metric: Metric, rows: tuple[Any, Any, Any, Any], progress: Progress) -> _Sweep:
         """Fit the candidates to rows, labels, weights and groups."""
         kernel, held_out = Kernel.of(self.kernel, self.kernel_params), self.cv is not None
-        recipes = recipes_for(self, metric)
+        recipes = recipes_for(self)
         if not held_out:
             check_without_folds(self, recipes, rows[-1])
         # Before _forget_model, since the line of the last fit may be the start.

@@ -350,5 +350,5 @@ def keeps_intercept(loss: str | Loss | None, metric: Metric) -> bool:
     """
     if loss is None:
         return False
-    resolved = resolve_loss(loss, metric)
+    resolved = resolve_loss(loss)
     return resolved.fixes_intercept and metric_for(resolved) == metric

@@ -8,26 +8,15 @@ from directrix.losses.base import Loss as Loss
 
 if TYPE_CHECKING:  # precise types; at run time the files of the room are discovered
     from directrix.losses.beta_bernoulli import BetaBernoulli as BetaBernoulli
-    from directrix.losses.f_beta import FBetaEnvelope as FBetaEnvelope
-    from directrix.losses.f_beta import FBetaIsotonic as FBetaIsotonic
+    from directrix.losses.break_even import BreakEven as BreakEven
     from directrix.losses.margin import Exponential as Exponential
-    from directrix.losses.margin import GeneralizedLogistic as GeneralizedLogistic
     from directrix.losses.margin import Hinge as Hinge
     from directrix.losses.margin import Logistic as Logistic
-    from directrix.losses.margin import OneMinusTanh as OneMinusTanh
     from directrix.losses.margin import Sigmoid as Sigmoid
     from directrix.losses.margin import SquaredHinge as SquaredHinge
     from directrix.losses.margin import ZeroOne as ZeroOne
-    from directrix.losses.operating_point import QuantileSigmoid as QuantileSigmoid
-    from directrix.losses.operating_point import TopNegatives as TopNegatives
     from directrix.losses.pairwise import PairwiseHinge as PairwiseHinge
-    from directrix.losses.pairwise import PairwiseLogistic as PairwiseLogistic
-    from directrix.losses.pairwise import PairwiseSquare as PairwiseSquare
-    from directrix.losses.pairwise import PairwiseSquaredHinge as PairwiseSquaredHinge
     from directrix.losses.pairwise import SmoothedROCArea as SmoothedROCArea
-    from directrix.losses.quota import BreakEven as BreakEven
-    from directrix.losses.quota import PrecisionTop as PrecisionTop
-    from directrix.losses.quota import RecallTop as RecallTop
     from directrix.losses.ramp import Ramp as Ramp
 
     def __getattr__(name: str) -> Any:

@@ -25,10 +25,6 @@ class Loss(ABC):
     name: ClassVar[str]
     convex: ClassVar[bool] = False
     tight: ClassVar[bool] = False
-    #: Whether a tight loss, or the `Ramp` of a convex one, may tend to more than the metric.
-    tends_above: ClassVar[bool] = False
-    #: Whether the value is that of the formula; a binned loss is only near it, see `rounding`.
-    exact: ClassVar[bool] = True
     #: Whether it is a mean over rows, which is defined for rows of one class too.
     separable: ClassVar[bool] = False
     #: Whether a margin costs the same in both classes, so that `best` and `worst` hold for both.
@@ -150,7 +146,7 @@ class Loss(ABC):
         """Names of the solvers that can minimise it."""
         names = ["lbfgs", "descent"]
         if self.convex:
-            names += ["nesterov", "bundle"] if self.exact else ["nesterov"]
+            names += ["nesterov", "bundle"]
         if self.tight and self.sharpness is not None:
             names += ["sla", "slam"]
         if self.separable:
@@ -159,10 +155,6 @@ class Loss(ABC):
 
     def gap(self, positive: AnyArray, weight: FloatArray) -> float:  # noqa: ARG002
         """Return the greatest distance from the function that it smooths, at any scores."""
-        return 0.0
-
-    def rounding(self, scores: FloatArray) -> float:  # noqa: ARG002
-        """Return how far the value may be above its formula at these scores; 0 where exact."""
         return 0.0
 
     @property

@@ -189,44 +189,6 @@ class Hinge(MarginLoss):
 
 
 @dataclass(frozen=True)
-class GeneralizedLogistic(MarginLoss):
-    r"""Hinge smoothed by a logarithm (Hasan and Pal 2015, eq. 7–8).
-
-    .. math:: \phi(z) = \gamma^{-1} \log(1 + e^{\gamma (1 - z)})
-
-    It is above the hinge by at most :math:`\gamma^{-1} \log 2`.
-
-    Parameters
-    ----------
-    gamma : float
-        γ, the sharpness.
-    """
-
-    name: ClassVar[str] = "generalized_logistic"
-    convex: ClassVar[bool] = True
-    gamma: float = 4.0
-
-    def of_margin(self, z: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return φ and its derivative at every margin."""
-        require_above_zero(gamma=self.gamma)
-        short = self.gamma * (1.0 - z)
-        return np.logaddexp(0.0, short) / self.gamma, -expit(short)
-
-    def bend(self, z: FloatArray) -> FloatArray:
-        """Return the second derivative of φ."""
-        short = self.gamma * (1.0 - z)
-        return self.gamma * expit(short) * expit(-short)  # type: ignore[no-any-return]
-
-    def sharpen(self, level: float) -> Loss:
-        """Return the loss nearer the hinge."""
-        return Hinge(kappa=0.0) if isinf(level) else self._with(gamma=self.gamma * level)
-
-    def gap(self, positive: AnyArray, weight: FloatArray) -> float:  # noqa: ARG002
-        """Return how far above the hinge it may be."""
-        return float(np.log(2.0)) / self.gamma
-
-
-@dataclass(frozen=True)
 class Sigmoid(MarginLoss):
     r"""Smoothed zero-one loss (Hasan and Pal 2015, eq. 9–10).
 
@@ -256,31 +218,6 @@ class Sigmoid(MarginLoss):
     def sharpen(self, level: float) -> Loss:
         """Return the loss nearer the zero-one loss."""
         return ZeroOne() if isinf(level) else self._with(gamma=self.gamma * level)
-
-
-@dataclass(frozen=True)
-class OneMinusTanh(Sigmoid):
-    r"""One minus the hyperbolic tangent (cited by Hasan and Pal 2015, §2), halved.
-
-    .. math:: \phi(z) = \tfrac12 (1 - \tanh \gamma z) = \frac{1}{1 + e^{2 \gamma z}}
-
-    It is the sigmoid loss, twice as sharp.
-
-    Parameters
-    ----------
-    gamma : float
-        γ, the sharpness.
-    """
-
-    name: ClassVar[str] = "tanh"
-
-    def of_margin(self, z: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return φ and its derivative at every margin."""
-        return Sigmoid(2.0 * self.gamma).of_margin(z)
-
-    def bend(self, z: FloatArray) -> FloatArray:
-        """Return the second derivative of φ."""
-        return Sigmoid(2.0 * self.gamma).bend(z)
 
 
 @dataclass(frozen=True)

@@ -101,16 +101,6 @@ class Ramp(Loss):
         """Whether it is a mean over rows, as `of` is or is not."""
         return self.of.separable
 
-    @property
-    def exact(self) -> bool:  # type: ignore[override]
-        """Whether the value is that of the formula, as for `of`."""
-        return self.of.exact
-
-    @property
-    def tends_above(self) -> bool:  # type: ignore[override]
-        """Whether it may tend to more than the metric, as the loss it is made of says."""
-        return self.of.tends_above
-
 
 @dataclass(frozen=True)
 class _Scaled(Loss):

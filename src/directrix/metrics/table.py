@@ -7,7 +7,7 @@ metric or loss is one file and one row here.
 from __future__ import annotations
 
 import ast
-from dataclasses import MISSING, dataclass, fields, replace
+from dataclasses import MISSING, dataclass, fields
 from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -129,20 +129,12 @@ _MARGIN: tuple[Loss, ...] = (
     losses.Hinge(),
     losses.SquaredHinge(),
     losses.Exponential(),
-    losses.GeneralizedLogistic(),
     losses.Sigmoid(),
-    losses.OneMinusTanh(),
     losses.BetaBernoulli(),
     losses.Ramp(),
     losses.ZeroOne(),
 )
-_PAIRWISE: tuple[Loss, ...] = (
-    losses.PairwiseHinge(),
-    losses.SmoothedROCArea(),
-    losses.PairwiseSquaredHinge(),
-    losses.PairwiseSquare(),
-    losses.PairwiseLogistic(),
-)
+_PAIRWISE: tuple[Loss, ...] = (losses.PairwiseHinge(), losses.SmoothedROCArea())
 #: Names of scikit-learn and of other libraries, and ours.
 _ELSEWHERE = {
     "accuracy": "error",
@@ -167,20 +159,14 @@ TABLE: tuple[Row, ...] = (
     Row("auc", AUC(), "closed form", _PAIRWISE, "roc_auc_score"),
     Row("partial_auc", PartialAUC(max_fpr=0.1), "one quadrature", (), "roc_auc_score(max_fpr=)"),
     Row("average_precision", AveragePrecision(), "one quadrature", (), "average_precision_score"),
-    Row(
-        "recall_at_fpr",
-        RecallAtFPR(fpr=0.01),
-        "closed form",
-        (losses.TopNegatives(fpr=0.01), losses.QuantileSigmoid(fpr=0.01)),
-        "roc_curve",
-    ),
+    Row("recall_at_fpr", RecallAtFPR(fpr=0.01), "closed form", (), "roc_curve"),
     Row("fpr_at_recall", FPRAtRecall(recall=0.9), "closed form", (), "roc_curve"),
     Row("precision_at_recall", PrecisionAtRecall(recall=0.9), "closed form", (), _PR_CURVE),
     Row("recall_at_precision", RecallAtPrecision(precision=0.6), _ROOT, (), _PR_CURVE),
-    Row("precision_at_k", PrecisionAtK(k=0.02), _ROOT, (losses.PrecisionTop(k=0.02),)),
-    Row("recall_at_k", RecallAtK(k=0.1), _ROOT, (losses.RecallTop(k=0.1),)),
+    Row("precision_at_k", PrecisionAtK(k=0.02), _ROOT),
+    Row("recall_at_k", RecallAtK(k=0.1), _ROOT),
     Row("prbep", PRBEP(), _ROOT, (losses.BreakEven(),)),
-    Row("f1", FBeta(), _RATES, (losses.FBetaEnvelope(), losses.FBetaIsotonic()), "f1_score"),
+    Row("f1", FBeta(), _RATES, (), "f1_score"),
     Row("fbeta", FBeta(beta=2.0), _RATES, (), "fbeta_score"),
     Row("mcc", MCC(), _RATES, (), "matthews_corrcoef"),
     Row("gmean", GMean(), _RATES),
@@ -286,16 +272,8 @@ def _is_text_of(written: str, metric: Metric) -> bool:
         return False
 
 
-def resolve_loss(loss: str | Loss, metric: Metric) -> Loss:
-    """Return the loss for a name, with parameters taken from the metric where it has them.
-
-    Parameters
-    ----------
-    loss : str or Loss
-        A loss is returned as it is.
-    metric : Metric
-        For "top_negatives" and ``RecallAtFPR(0.05)`` the rate of the loss is 0.05.
-    """
+def resolve_loss(loss: str | Loss) -> Loss:
+    """Return the loss for a name; a loss is returned as it is."""
     if isinstance(loss, Loss):
         return loss
     known = {listed.name: listed for row in TABLE for listed in row.losses}
@@ -303,27 +281,19 @@ def resolve_loss(loss: str | Loss, metric: Metric) -> Loss:
         names = ", ".join(repr(name) for name in known)
         msg = f"no loss named {loss!r}: give one of {names}, or an instance of a loss"
         raise ValueError(msg)
-    resolved: Loss = _with_fields_of(known[loss], metric)
-    return resolved
+    return known[loss]
 
 
 def metric_for(loss: Loss) -> Metric | None:
-    """Return the metric that a loss stands for, with its parameters; None if not in THE TABLE.
+    """Return the metric that a loss stands for; None if not in THE TABLE.
 
     Examples
     --------
-    >>> from directrix.losses import TopNegatives
-    >>> metric_for(TopNegatives(fpr=0.05))
-    RecallAtFPR(fpr=0.05)
+    >>> from directrix.losses import BreakEven
+    >>> metric_for(BreakEven(kappa=0.1))
+    PRBEP()
     """
     for row in TABLE:
         if type(loss.base) in {type(listed) for listed in row.losses}:
-            metric: Metric = _with_fields_of(row.example, loss.base)
-            return metric
+            return row.example
     return None
-
-
-def _with_fields_of(made: Any, given: Any) -> Any:
-    """Return a dataclass with the values of the fields that another object has too."""
-    names = [field.name for field in fields(made) if hasattr(given, field.name)]
-    return replace(made, **{name: getattr(given, name) for name in names})
