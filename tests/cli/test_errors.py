@@ -94,7 +94,7 @@ WRONG = {
         DATA,
         "directrix fit",
     ),
-    "model for summary": ("merge {f}/model.dx {f}/model.dx -o {o}", DATA, "directrix summarize"),
+    "model for summary": ("summarize --add {f}/model.dx -o {o}", DATA, "directrix summarize"),
     "damaged": ("show {f}/damaged.moments", DATA, "damaged"),
     "something else": ("show {f}/monday.parquet", DATA, "monday.parquet"),
     "not Parquet": ("summarize {f}/wrong.parquet -t fraud -o {o}", DATA, "cannot be read"),
@@ -113,13 +113,8 @@ WRONG = {
         DATA,
         "latin_labels.csv is not UTF-8: line 3",
     ),
-    "Latin-1 answer": (
-        "sql a --table t -t y --first {f}/latin_labels.csv",
-        DATA,
-        "iconv -f ISO-8859-1 -t UTF-8",
-    ),
     "not LIBSVM": ("summarize {f}/wrong.svm -o {o}", DATA, "LIBSVM"),
-    "no folder": ("merge {f}/monday.moments -o {f}/nowhere/m.moments", DATA, "nowhere"),
+    "no folder": ("summarize --add {f}/monday.moments -o {f}/nowhere/m", DATA, "nowhere"),
     "no folder for a model": ("fit {f}/monday.moments -o {f}/nowhere/m.dx", DATA, "make it first"),
     "rows and a summary": (
         "fit {f}/monday.moments {f}/monday.parquet -t fraud -o {o}",
@@ -156,8 +151,6 @@ WRONG = {
         DATA,
         "feature 1 of 3 has an empty name",
     ),
-    "unknown dialect": ("sql a --table t -t y --dialect oracle", USAGE, "postgres"),
-    "no features": ("sql --table t -t y", USAGE, "--features"),
     "named columns of LIBSVM": ("summarize {f}/tuesday.svm --features a -o {o}", USAGE, "LIBSVM"),
 }
 
@@ -202,7 +195,7 @@ def test_a_command_that_fails_says_why(call, folder, tmp_path, name):
             "summarize {f}/monday.parquet -t fraud --spark local -o {o}",
             "directrix[spark]",
         ),
-        ("matplotlib", "plot frontier {f}/monday.moments -o {o}", "directrix[plot]"),
+        ("matplotlib", "report {f}/card.dx -o {o}", "directrix[plot]"),
         ("onnx", "export {f}/model.dx --to onnx -o {o}", "directrix[onnx]"),
     ],
     ids=["pyarrow", "pyspark", "matplotlib", "onnx"],

@@ -13,7 +13,6 @@ from directrix.cli.formatting import (
     format_rate,
     metric_of_model,
     model_json,
-    one_vs_rest_labels,
     operating_point_table,
 )
 from directrix.metrics import Cost, Error, RecallAtFPR
@@ -72,11 +71,3 @@ def test_a_kernel_model_has_no_coefficients():
     model = BetaBernoulliClassifier(kernel="rbf").fit(X[:40], y[:40])
     assert "kernel expansion over 40 rows" in describe_model(model)
     assert "coefficients" not in model_json(model)
-
-
-def test_labels_of_one_vs_rest():
-    several = SimpleNamespace(classes_=np.array(["a", "b", "c"]))
-    assert one_vs_rest_labels(several, 3) == ["a", "b", "c"]
-    two = SimpleNamespace(classes_=np.array(["a", "b"]))
-    assert one_vs_rest_labels(two, 1) == [None]
-    assert one_vs_rest_labels(two, 0) == []

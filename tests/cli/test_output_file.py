@@ -18,24 +18,12 @@ USAGE = 2
 #: Commands, without the output, that read {f}: a copy of the files of the fixtures.
 COMMANDS = {
     "summarize": "summarize {f}/monday.parquet -t fraud",
-    "merge": "merge {f}/monday.moments {f}/tuesday.moments",
-    "subtract": "subtract {f}/both.moments {f}/monday.moments",
     "fit": "fit {f}/monday.moments",
     "threshold": "threshold {f}/monday.parquet -s amount -t fraud",
-    "edit": "edit {f}/card.dx {f}/monday.parquet -t fraud",
     "predict": "predict {f}/model.dx {f}/monday.parquet",
-    "plot": "plot losses",
     "export": "export {f}/model.dx --to json",
-    "report": "report {f}/model.dx {f}/monday.parquet -t fraud",
-    "sql": "sql a --table t -t y",
-    "sketch": "sketch {f}/monday.parquet -t fraud --site a",
-    "bins": "bins {f}/monday.sketch",
-    "release": "release {f}/monday.parquet -t fraud --bins {f}/bins.json --site a "
-    "--ledger {f}/ledger",
-    "watch": "watch {f}/model.dx {f}/tuesday.parquet -r {f}/store --day 2026-01-06",
+    "report": "report {f}/card.dx {f}/monday.parquet -t fraud",
 }
-
-DRAWN = ("plot", "report", "watch")
 
 #: Commands, and an input that they are asked to write.
 INPUTS = [
@@ -44,39 +32,23 @@ INPUTS = [
     ("summarize {f}/days -t fraud", "days/monday.parquet"),
     ("summarize {f}/mon*.parquet -t fraud", "monday.parquet"),
     ("summarize {f}/*/mon*.parquet -t fraud", "days/monday.parquet"),
-    ("summarize file://{f}/monday.parquet -t fraud --spark local", "monday.parquet"),
-    ("merge {f}/monday.moments {f}/tuesday.moments", "tuesday.moments"),
-    ("subtract {f}/both.moments {f}/monday.moments", "both.moments"),
-    ("subtract {f}/both.moments {f}/monday.moments", "monday.moments"),
+    ("summarize --add {f}/monday.moments --subtract {f}/tuesday.moments", "monday.moments"),
+    ("summarize --add {f}/monday.moments --subtract {f}/tuesday.moments", "tuesday.moments"),
     ("fit {f}/monday.parquet -t fraud", "monday.parquet"),
     ("fit {f}/monday.moments", "monday.moments"),
     ("fit {f}/days -t fraud --two-passes -c moment", "days/monday.parquet"),
     ("threshold {f}/monday.parquet -s amount -t fraud", "monday.parquet"),
-    ("edit {f}/card.dx {f}/monday.parquet -t fraud", "card.dx"),
-    ("edit {f}/card.dx {f}/monday.parquet -t fraud", "monday.parquet"),
     ("predict {f}/model.dx {f}/monday.parquet", "monday.parquet"),
     ("predict {f}/model.dx {f}/days", "days/monday.parquet"),
     ("predict {f}/model.dx {f}/days/../days", "days/monday.parquet"),
-    ("plot frontier {f}/monday.moments", "monday.moments"),
-    ("plot margins {f}/model.dx {f}/monday.parquet -t fraud", "model.dx"),
-    ("plot margins {f}/model.dx {f}/monday.parquet -t fraud", "monday.parquet"),
     ("export {f}/model.dx --to json", "model.dx"),
-    ("report {f}/model.dx {f}/monday.parquet -t fraud", "model.dx"),
-    ("report {f}/model.dx {f}/monday.parquet -t fraud", "monday.parquet"),
-    ("report {f}/model.dx {f}/monday.parquet -t fraud --fit {f}/fit.json", "fit.json"),
-    ("sketch {f}/monday.parquet -t fraud --site a", "monday.parquet"),
-    ("bins {f}/monday.sketch", "monday.sketch"),
-    (COMMANDS["release"], "monday.parquet"),
-    (COMMANDS["release"], "bins.json"),
-    ("watch {f}/model.dx {f}/tuesday.parquet -r {f}/store --day 2026-01-06", "model.dx"),
-    ("watch {f}/model.dx {f}/tuesday.parquet -r {f}/store --day 2026-01-06", "tuesday.parquet"),
-    ("sql a --table t -t y --first {f}/first.csv", "first.csv"),
-    ("sql a --table t -t y --first {f}/first.csv --second {f}/second.csv", "second.csv"),
+    ("report {f}/card.dx {f}/monday.parquet -t fraud", "card.dx"),
+    ("report {f}/card.dx {f}/monday.parquet -t fraud", "monday.parquet"),
 ]
 
 
 @pytest.fixture
-def copies(files, tmp_path, call):
+def copies(files, tmp_path):
     """Return a folder with copies of the files, which a command may destroy."""
     folder = tmp_path / "copies"
     (folder / "days").mkdir(parents=True)
@@ -85,17 +57,6 @@ def copies(files, tmp_path, call):
     shutil.copy(files / "monday.parquet", folder / "days")
     shutil.copy(files / "model.dx", folder)
     shutil.copy(files / "card.dx", folder)
-    days = [folder / "monday.moments", folder / "tuesday.moments"]
-    assert call("merge", *days, "-o", folder / "both.moments").code == 0
-    sketch = ("sketch", folder / "monday.parquet", "-t", "fraud", "--site", "a")
-    assert call(*sketch, "-o", folder / "monday.sketch").code == 0
-    made = call("bins", folder / "monday.sketch", "-o", folder / "bins.json")
-    assert made.code == 0
-    collect = ("collect", folder / "model.dx", folder / "monday.parquet", "-r", folder / "store")
-    assert call(*collect, "--day", "2026-01-05", "-t", "fraud").code == 0
-    (folder / "fit.json").write_text(json.dumps({"classifier": "x"}), encoding="utf-8")
-    for name in ("first.csv", "second.csv"):
-        (folder / name).write_text("dx_label\n", encoding="utf-8")
     return folder
 
 
@@ -157,10 +118,10 @@ def test_a_link_to_an_input_is_the_same_file(call, copies, tmp_path, link):
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_an_existing_file_is_overwritten_only_with_force(call, copies, tmp_path, name):
-    if name in DRAWN:
+    if name == "report":
         pytest.importorskip("matplotlib")
     command = COMMANDS[name].format(f=copies).split()
-    output = tmp_path / ("out.png" if name == "plot" else "out.parquet")
+    output = tmp_path / "out.parquet"
     output.write_bytes(b"precious")
     refused = call(*command, "-o", output)
     assert refused.code == USAGE
@@ -174,10 +135,10 @@ def test_an_existing_file_is_overwritten_only_with_force(call, copies, tmp_path,
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_a_failed_write_leaves_the_old_file(call, copies, tmp_path, name, monkeypatch):
-    if name in DRAWN:
+    if name == "report":
         pytest.importorskip("matplotlib")
     command = COMMANDS[name].format(f=copies).split()
-    output = tmp_path / ("out.png" if name == "plot" else "out.parquet")
+    output = tmp_path / "out.parquet"
     output.write_bytes(b"precious")
 
     def full(*_):

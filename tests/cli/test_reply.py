@@ -88,7 +88,7 @@ def test_an_interrupt_of_a_command_is_one_line(call, files, monkeypatch):
 def test_warnings_of_a_fit_are_notes(call, files, tmp_path):
     # A feature without information: no candidate beats logistic regression.
     command = ["fit", files / "monday.parquet", "-t", "fraud", "--features", "clock"]
-    command += ["--time-budget", 0.2, "-o", tmp_path / "m.dx"]
+    command += ["-o", tmp_path / "m.dx"]
     result = call(*command)
     assert result.code == 0, result.err
     as_json = call(*command, "--force", "--json")

@@ -1,6 +1,4 @@
-"""The option ``--segment``: rates by segment, limits in each, and days of each."""
-
-import json
+"""The option ``--segment``: rates by segment, and limits in each."""
 
 import numpy as np
 import pandas as pd
@@ -66,7 +64,7 @@ def test_threshold_keeps_limits_in_every_segment(folder, call):
     words = ("threshold", folder / "1.parquet", "-s", "a", "-t", "y", "--segment", "country")
     result = call(*words, "--limit", "fpr=0.1", "--guarantee", "0.9", "--in-every-segment")
     assert "fpr <= 0.1 in every segment" in result.out
-    values = call(*words, "--json").json["operating_points"][0]["segments"]
+    values = call(*words, "--json").json["operating_point"]["segments"]
     assert [each["segment"] for each in values["rates"]] == ["at", "ch", "li/x"]
 
 
@@ -77,7 +75,7 @@ def test_threshold_keeps_limits_in_every_segment(folder, call):
         ("fit 1.parquet -t y -o f.dx -m recall@fpr=0.1 --in-every-segment", "column of segments"),
         ("threshold 1.parquet -s a -t y --segment country --in-every-segment", "--limit"),
         ("evaluate m.dx 1.parquet -t y --segment land", "land"),
-        ("report m.dx -o r.html --segment country --template committee", "ROWS"),
+        ("report m.dx -o r.html --segment country", "ROWS"),
     ],
 )
 def test_what_is_missing_is_named(folder, call, words, message, monkeypatch):
@@ -85,52 +83,6 @@ def test_what_is_missing_is_named(folder, call, words, message, monkeypatch):
     result = call(*words.split())
     assert result.code
     assert message in result.err.replace("\n", " ")
-
-
-def test_the_report_has_rates_by_segment(folder, call, tmp_path):
-    pytest.importorskip("matplotlib", reason="pages have charts")
-    words = ("report", folder / "m.dx", folder / "1.parquet", "-t", "y", "--segment", "country")
-    assert call(*words, "-o", tmp_path / "r.html").code == 0
-    page = (tmp_path / "r.html").read_text(encoding="utf-8")
-    assert "<h2>Rates by segment</h2>" in page
-    assert "More than chance" in page or "more than chance" in page
-
-
-def test_segments_are_collected_and_watched(folder, call, tmp_path):
-    store = tmp_path / "store"
-    words = (folder / "m.dx",)
-    for k in range(1, 9):
-        named = ("-r", store, "--day", f"2026-01-{k:02d}", "--segment", "country")
-        added = call("collect", *words, folder / f"{k}.parquet", *named, "-t", "y")
-        assert added.code == 0, added.err
-    assert "3 segments of country" in added.out
-    watch = ("watch", *words, "-r", store, "--segment", "country")
-    calm = call(*watch, folder / "9.parquet", "--day", "2026-01-09", "--json")
-    assert not json.loads(calm.out)["segments"]["alarm"]
-    output = ("-o", tmp_path / "page.html") if has_matplotlib() else ()
-    drifted = call(*watch, folder / "10.parquet", "--day", "2026-01-10", "--keep", *output)
-    assert drifted.code == 3
-    assert "a false alarm in any segment: on at most 0.01 of days" in drifted.out
-    line = next(line for line in drifted.out.splitlines() if line.startswith("at "))
-    assert "drift" in line
-    if output:
-        assert "<h2>Segments</h2>" in (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert (store / "country=li%2Fx").is_dir()
-
-
-def has_matplotlib():
-    from importlib.util import find_spec
-
-    return find_spec("matplotlib") is not None
-
-
-def test_days_of_segments_need_a_reference(folder, call, tmp_path):
-    words = (folder / "m.dx", folder / "1.parquet", "-r", tmp_path / "s", "--day", "2026-01-01")
-    assert call("collect", *words, "-t", "y").code == 0
-    late = (*words[:4], "--day", "2026-01-02", "--segment", "country")
-    result = call("watch", *late)
-    assert result.code == 2
-    assert "collect --segment" in result.err.replace("\n", " ")
 
 
 def test_a_report_prints_the_segments_of_the_fit():

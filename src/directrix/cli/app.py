@@ -6,14 +6,12 @@ from typing import Annotated
 
 import typer
 
-from directrix.cli.commands.edit import edit
-from directrix.cli.commands.exchange import bins, release, sketch
 from directrix.cli.commands.fit import fit
 from directrix.cli.commands.models import evaluate, export, predict
-from directrix.cli.commands.reports import plot, report
-from directrix.cli.commands.summaries import merge, show, sql, subtract, summarize
+from directrix.cli.commands.reports import report
+from directrix.cli.commands.summaries import show, summarize
 from directrix.cli.commands.threshold import threshold
-from directrix.cli.commands.watch import collect, watch
+from directrix.cli.commands.watch import watch
 from directrix.cli.reply import render_reply
 
 #: Help is plain text: boxes and colours would clutter pipes and logs.
@@ -48,9 +46,5 @@ def _main(
 
 
 app.callback()(_main)
-for _command in (
-    *(summarize, merge, subtract, show, fit, threshold, evaluate, predict),
-    *(plot, export, report, edit, sql, collect, watch),
-    *(sketch, bins, release),
-):
+for _command in (*(fit, predict, evaluate, threshold, report, export, show, summarize, watch),):
     app.command(_command.__name__)(render_reply(_command))

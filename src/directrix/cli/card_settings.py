@@ -21,7 +21,7 @@ _ROWS: dict[str, tuple[type, ...]] = {
 }
 #: Keys that are parameters of ScorecardClassifier.
 _CARD = (
-    *("metric", "guarantee", "limits", "time_budget", "points", "monotone", "learn_from", "cv"),
+    *("metric", "guarantee", "limits", "points", "monotone", "learn_from", "cv"),
     *("max_lines", "max_columns", "max_crosses", "class_weight"),
 )
 #: Keys of the table ``binner``, which are parameters of Binner.

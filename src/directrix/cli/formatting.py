@@ -83,9 +83,9 @@ def model_json(model: Any) -> dict[str, Any]:
     }
     if hasattr(model, "coef_"):
         values |= {"coefficients": model.coef_, "intercepts": model.intercept_}
-    values["operating_points"] = [
-        operating_point_json(point) for point in getattr(model, "operating_points_", ())
-    ]
+    point = getattr(model, "operating_point_", None)
+    if point is not None:
+        values["operating_point"] = operating_point_json(point)
     return values
 
 
@@ -97,19 +97,14 @@ def describe_model(model: Any, *, with_columns: bool = True) -> str:
     metric = metric_of_model(model).label
     classes = ", ".join(map(str, model.classes_.tolist()))
     lines = [f"{type(model).__name__} for {metric}; classes {classes}"]
-    points = getattr(model, "operating_points_", ())
-    cards: Sequence[Card] = getattr(model, "cards_", ())
-    labels = one_vs_rest_labels(model, len(points))
-    for k, (label, point) in enumerate(zip(labels, points, strict=True)):
-        against = "" if label is None else f" for class {label} against the others"
-        card = cards[k] if cards else None
+    point, card = getattr(model, "operating_point_", None), getattr(model, "card_", None)
+    if point is not None:
         condition = f"{caught_text(model)} if {describe_threshold(model, point, card)}"
-        lines += ["", f"operating point{against}: {condition}"]
-        lines.append(operating_point_table(point))
+        lines += ["", f"operating point: {condition}", operating_point_table(point)]
     if hasattr(model, "coef_"):
         lines += ["", _coefficient_table(model)]
-    elif cards and with_columns:
-        lines += [f"\n{_card_table(card)}" for card in cards]
+    elif card is not None and with_columns:
+        lines += ["", _card_table(card)]
     elif hasattr(model, "support_"):
         lines += ["", f"kernel expansion over {len(model.support_):,} rows"]
     return "\n".join(lines)
@@ -134,11 +129,6 @@ def _range(points: AnyArray) -> list[str]:
     return [f"{end + 0.0:.3g}" for end in (points.min(), points.max())]
 
 
-def one_vs_rest_labels(model: Any, n_entries: int) -> list[Any]:
-    """Return the class of each entry of a tuple such as ``reports_``; None with two classes."""
-    return model.classes_.tolist() if n_entries > 1 else [None] * n_entries
-
-
 def format_rate(value: float) -> str:
     """Return a rate with four digits; an empty text for NaN, which stands for unknown."""
     return "" if np.isnan(value) else f"{value:.4f}"
@@ -151,23 +141,12 @@ def format_interval(bounds: Sequence[float]) -> str:
 
 def _coefficient_table(model: Any) -> str:
     """Return the coefficients, ranked by what a standard deviation of the feature does."""
-    names, coef = feature_names_of(model), model.coef_
-    scales = getattr(model, "feature_scales_", None)  # a file of the first version has none
-    effect = coef if scales is None else coef * scales
-    order = np.argsort(-np.abs(effect).max(axis=0), kind="stable")[:_LISTED_COEFFICIENTS]
-    labels = [None] if len(coef) == 1 else model.classes_.tolist()
-    columns = []
-    for k, label in enumerate(labels):
-        of_class = "" if label is None else f", class {label}"
-        columns.append((f"coefficient{of_class}", coef[k], model.intercept_[k]))
-        if scales is not None:
-            columns.append((f"per standard deviation{of_class}", effect[k], None))
-    table = [
-        [names[index], *(f"{values[index]:.6g}" for _, values, _ in columns)] for index in order
-    ]
+    names, coef = feature_names_of(model), model.coef_[0]
+    effect = coef * model.feature_scales_
+    order = np.argsort(-np.abs(effect), kind="stable")[:_LISTED_COEFFICIENTS]
+    table = [[names[k], f"{coef[k]:.6g}", f"{effect[k]:.6g}"] for k in order]
     left_out = len(names) - _LISTED_COEFFICIENTS
     if left_out > 0:
-        table.append([f"and {left_out} more, smaller", *[""] * len(columns)])
-    last = ["" if intercept is None else f"{intercept:.6g}" for *_, intercept in columns]
-    table.append(["intercept", *last])
-    return format_table(["feature", *(name for name, *_ in columns)], table)
+        table.append([f"and {left_out} more, smaller", "", ""])
+    table.append(["intercept", f"{model.intercept_[0]:.6g}", ""])
+    return format_table(["feature", "coefficient", "per standard deviation"], table)

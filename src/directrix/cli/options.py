@@ -17,7 +17,6 @@ from directrix.exceptions.columns import suggest_names
 if TYPE_CHECKING:
     from directrix.metrics.base import Metric
     from directrix.moments import Moments
-    from directrix.tables import Binner, ReleasedCounts, TableSketch
 
 # ── Files that directrix wrote: telling summaries from models, and reading them ───────────────────
 
@@ -28,9 +27,6 @@ _HEADER_BYTES = 1 << 20
 _FORMATS = {
     "directrix.moments": "summary",
     "directrix.model": "model",
-    "directrix.released_counts": "release",
-    "directrix.table_sketch": "sketch",
-    "directrix.binner": "file of bins",  # last: other files hold bins too
 }
 
 
@@ -52,39 +48,7 @@ def load_summary(path: str) -> Moments:
     if file_type(path) == "model":
         msg = f"{path} is a model, and this needs a summary: make one with directrix summarize"
         raise UsageError(msg)
-    if file_type(path) == "release":
-        msg = f"{path} is a release: releases are merged and fitted, not subtracted or changed"
-        raise UsageError(msg)
-    if file_type(path) == "sketch":
-        msg = (
-            f"{path} is a sketch: directrix bins makes bins of it, and release counts rows in them"
-        )
-        raise UsageError(msg)
     return Moments.load(path)
-
-
-def load_release(path: str) -> ReleasedCounts:
-    """Read a release of counts; raise an error that says what the file is instead."""
-    from directrix.tables import ReleasedCounts
-
-    _require_type(path, "release")
-    return ReleasedCounts.load(path)
-
-
-def load_sketch(path: str) -> TableSketch:
-    """Read a sketch of columns; raise an error that says what the file is instead."""
-    from directrix.tables import TableSketch
-
-    _require_type(path, "sketch")
-    return TableSketch.load(path)
-
-
-def load_bins(path: str) -> Binner:
-    """Read bins; raise an error that says what the file is instead."""
-    from directrix.tables import Binner
-
-    _require_type(path, "file of bins")
-    return Binner.load(path)
 
 
 def load_model(path: str) -> Any:
@@ -101,14 +65,6 @@ def load_model(path: str) -> Any:
 def _require_file(path: str) -> None:
     if not Path(path).is_file():
         msg = f"no file at {path!r}: give the path of a file that directrix wrote"
-        raise UsageError(msg)
-
-
-def _require_type(path: str, wanted: str) -> None:
-    _require_file(path)
-    found = file_type(path)
-    if found != wanted:
-        msg = f"{path} is {f'a {found}' if found else 'something else'}, and this needs a {wanted}"
         raise UsageError(msg)
 
 

@@ -9,12 +9,10 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import typer
 from scipy import sparse
 
 from directrix._typing import AnyArray, FloatArray
@@ -37,7 +35,6 @@ from directrix.exceptions.columns import (
     UnusableColumnsError,
 )
 from directrix.moments import Moments
-from directrix.monitoring import DaySummaries, summarize_day, summarize_segments
 from directrix.rows.labels import as_labels
 from directrix.rows.rows import SparseRows, as_rows, not_finite_error
 from directrix.rows.sums import tree_sum
@@ -138,6 +135,10 @@ class RowFiles:
         if self.features is None and names is not None:
             return replace(self, features=tuple(map(str, names)))
         return self
+
+    def column_names(self) -> list[str]:
+        """Return the columns of the files."""
+        return _column_names(list(self.paths))
 
     def source(self, folds: int | None = None) -> tuple[Any, dict[str, Any]]:
         """Return the source and the options for `summarize` and `fit_source`."""
@@ -275,7 +276,7 @@ class RowsInMemory(NamedTuple):
     """All rows: features, labels as read, sample weights, names of the features, and segments."""
 
     X: Any
-    y: AnyArray
+    y: Any
     weight: FloatArray | None
     names: tuple[str, ...] | None
     segment: AnyArray | None = None
@@ -297,7 +298,8 @@ def read_rows(files: RowFiles, *, raw: bool = False) -> RowsInMemory:
         X = (sparse.vstack if sparse.issparse(parts[0]) else np.concatenate)(parts)
         names = rows[-1].names
     weight, segment = concatenate_weights(weights), concatenate_segments(segments)
-    return RowsInMemory(X, np.concatenate(labels), weight, names, segment)
+    y = None if labels[0] is None else np.concatenate(labels)
+    return RowsInMemory(X, y, weight, names, segment)
 
 
 def concatenate_weights(weights: Sequence[Any]) -> FloatArray | None:
@@ -493,51 +495,3 @@ def labels_for_model(model: Any, files: RowFiles, y: Any) -> AnyArray:
         raise UsageError(msg)
     order = np.array([known.index(label) for label in labels.tolist()], dtype=np.intp)
     return classes[order[index]]
-
-
-# ── Summaries of the rows of a day ────────────────────────────────────────────────────────────────
-
-
-def parse_day(text: str | None, option: str = "--day") -> date | None:
-    """Return a date that is given as text; raise a usage error for anything else."""
-    try:
-        return None if text is None else date.fromisoformat(text)
-    except ValueError:
-        msg = f"{text!r} is not a date such as 2026-01-31"
-        raise typer.BadParameter(msg, param_hint=option) from None
-
-
-class DayOfRows(NamedTuple):
-    """Summaries of the rows of a day, and those of each segment; empty without segments."""
-
-    whole: DaySummaries
-    segments: dict[Any, DaySummaries]
-
-    def __add__(self, other: Any) -> DayOfRows:
-        segments = dict(self.segments)
-        for name, each in other.segments.items():
-            segments[name] = segments[name] + each if name in segments else each
-        return DayOfRows(self.whole + other.whole, segments)
-
-
-def read_day(model: Any, files: RowFiles) -> DayOfRows:
-    """Return the summaries of the rows of some files, with labels if the files have a target."""
-    files, raw = files.for_model(model), takes_raw_rows(model)
-    if files.libsvm or not files.features:
-        msg = "days are read from files with named columns: give the model's with --features"
-        raise UsageError(msg)
-
-    def summarize(block: RowBlock) -> DayOfRows:
-        y = None if block.y is None else labels_for_model(model, files, block.y)
-        rows = block.X, y, block.weight
-        segments = {}
-        if block.segment is not None:
-            segments = summarize_segments(model, *rows, segment=block.segment)
-        return DayOfRows(summarize_day(model, *rows), segments)
-
-    with model_columns(files):
-        parts = files.read(summarize, raw=raw, label="summarize the day", progress=False)
-    total: DayOfRows = parts[0]
-    for part in parts[1:]:
-        total = total + part
-    return total

@@ -32,7 +32,7 @@ def test_without_folds_there_is_nothing_to_choose(parameters, groups, message):
 
 
 def test_without_folds_the_line_is_the_minimum_as_it_is():
-    ours = SmoothClassifier(loss="hinge", solver="newton", alpha=0.01, cv=None).fit(X, Y)
+    ours = SmoothClassifier(loss="hinge", solver="bundle", alpha=0.01, cv=None).fit(X, Y)
     margins = np.where(Y, 1.0, -1.0) * ours.decision_function(X)
     weight = ours.coef_[0] * ours.feature_scales_
     value = np.maximum(1.0 - margins, 0.0).mean() + 0.005 * weight @ weight

@@ -83,15 +83,6 @@ def test_weights_need_not_be_whole(call, files, tmp_path):
     assert second == "rates are weighted by the column half"
 
 
-def test_more_than_two_classes(call, files, tmp_path):
-    options = ["--features", "amount,age,clock", "-t", "three", "--time-budget", 0.3]
-    result = call("fit", files / "rich.parquet", *options, "-o", tmp_path / "m.dx")
-    assert result.code == 0, result.err
-    result = call("evaluate", tmp_path / "m.dx", files / "rich.parquet", "-t", "three", "--json")
-    assert 0.5 < result.json["at_threshold"]["error rate"]["value"] < 0.8
-    assert "recall of 2" in result.json["at_threshold"]
-
-
 def test_the_delivered_cutoff_is_first_and_the_other_is_called_so(call, files):
     result = call("evaluate", files / "model.dx", files / "tuesday.csv", "-t", "fraud")
     lines = result.out.splitlines()

@@ -33,18 +33,18 @@ def test_a_prior_is_stated(call, files, tmp_path):
 
 
 def test_rows_are_fitted_by_the_direct_classifier(call, files, tmp_path):
-    options = ["-t", "fraud", "--time-budget", 0.5, "-o", tmp_path / "m.dx"]
+    options = ["-t", "fraud", "-o", tmp_path / "m.dx"]
     result = call("fit", files / "monday.parquet", *options, "--json")
     assert result.code == 0, result.err
     values = result.json
     assert values["classifier"] == "DirectClassifier"
     assert values["chosen"] in [candidate["name"] for candidate in values["candidates"]]
-    assert values["operating_points"][0]["measured"]["metric"] < 0.3
+    assert values["operating_point"]["measured"]["metric"] < 0.3
     assert load(tmp_path / "m.dx").feature_names_in_.tolist() == values["features"]
 
 
 def test_the_text_has_the_choice_among_the_candidates(call, files, tmp_path):
-    options = ["-t", "fraud", "--time-budget", 0.5, "-o", tmp_path / "m.dx"]
+    options = ["-t", "fraud", "-o", tmp_path / "m.dx"]
     result = call("fit", files / "monday.parquet", *options)
     assert result.code == 0, result.err
     choice = result.out[result.out.index("Chosen for") :].splitlines()
@@ -60,7 +60,7 @@ def test_a_fit_to_noise_says_so_first(call, files, tmp_path):
     table = pd.read_parquet(files / "monday.parquet")
     table["fraud"] = table["fraud"].sample(frac=1.0, random_state=0).to_numpy()
     table.to_parquet(tmp_path / "shuffled.parquet", index=False)
-    rows = [tmp_path / "shuffled.parquet", "-t", "fraud", "--metric", "auc", "--time-budget", 0.5]
+    rows = [tmp_path / "shuffled.parquet", "-t", "fraud", "--metric", "auc"]
     result = call("fit", *rows, "-o", tmp_path / "m.dx")
     verdict = "No better than a constant prediction: AUC expected on new rows is 0."
     assert result.out.startswith(verdict)
@@ -68,23 +68,6 @@ def test_a_fit_to_noise_says_so_first(call, files, tmp_path):
     assert values["no_better_than_constant"] is True
     assert values["chance"] == pytest.approx(0.5)
     assert values["weighted_by"] is None
-
-
-def test_several_classes_have_a_report_each(call, files, tmp_path):
-    rows = [files / "rich.parquet", "--features", "amount,age,clock", "-t", "three"]
-    options = ["--time-budget", 0.3, "-o", tmp_path / "m.dx"]
-    result = call("fit", *rows, *options)
-    assert result.code == 0, result.err
-    for label in (0, 1, 2):
-        assert f"operating point for class {label} against the others: " in result.out
-        _, _, report = result.out.partition(f"\nclass {label} against the others\n")
-        assert report.startswith("Chosen for ")
-    values = call("fit", *rows, *options, "--force", "--json").json
-    assert [report["class"] for report in values["reports"]] == [0, 1, 2]
-    for report in values["reports"]:
-        assert report["chosen"] in [candidate["name"] for candidate in report["candidates"]]
-        assert report.keys() >= {"why", "compared_on", "expected_on_new_rows"}
-    assert "candidates" not in values
 
 
 @pytest.mark.parametrize("name", ["moment", "smooth", "beta-bernoulli"])
@@ -168,8 +151,8 @@ def card_file(request, raw_files):
 
     in_passes = request.param == "in passes"
     output = raw_files / f"{request.param}.dx"
-    words = ["fit", raw_files / "*.parquet", *SCORECARD, "-o", output, "--time-budget", 5]
-    words = [*words[:-2], "--two-passes"] if in_passes else words
+    words = ["fit", raw_files / "*.parquet", *SCORECARD, "-o", output]
+    words = [*words, "--two-passes"] if in_passes else words
     result = CliRunner().invoke(app, list(map(str, words)), prog_name="directrix")
     assert result.exit_code == 0, result.stderr
     return output, result.stdout, in_passes
@@ -258,19 +241,6 @@ def test_the_scale_of_points(raw_files, call, tmp_path):
     refused = call("fit", raw_files / "rows.csv", *words, "--force", "--points", "few")
     assert refused.code == 2
     assert "'few' is not 'integer', 'pdo'" in " ".join(refused.err.replace("│", " ").split())
-
-
-def test_what_scorecards_cannot_do(raw_files, card_file, call, tmp_path):
-    pytest.importorskip("matplotlib", reason="pictures need the extra 'plot'")
-    output = ["-o", tmp_path / "m.dx"]
-    budget = [*SCORECARD, "--two-passes", "--time-budget", 3, *output]
-    result = call("fit", raw_files / "rows.csv", *budget)
-    assert result.code == 1
-    assert "fit_source has no time_budget=" in result.err
-    picture = ["-t", "y", "-o", tmp_path / "frontier.png"]
-    result = call("plot", "frontier", card_file[0], raw_files / "rows.csv", *picture)
-    assert result.code == 1
-    assert "the model is a scorecard: use evaluate" in result.err
 
 
 def loans(folder, *, with_index=False):

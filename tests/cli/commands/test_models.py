@@ -1,5 +1,3 @@
-import re
-
 import numpy as np
 import pytest
 
@@ -11,7 +9,7 @@ import pyarrow as pa
 from pyarrow import csv, parquet
 
 from directrix import MomentClassifier, ScorecardClassifier
-from directrix.export import load, save, to_sql
+from directrix.export import load, save
 
 
 @pytest.mark.parametrize("name", ["out.parquet", "out.csv"])
@@ -52,13 +50,6 @@ def test_a_row_that_lacks_a_value_has_an_empty_prediction(call, files):
     assert result.code == 0
     assert result.out.splitlines()[6] == ",,"
     assert "1 rows lack a value" in result.err
-
-
-def test_several_classes_have_several_columns(call, files, tmp_path):
-    options = ["--features", "amount,age,clock", "-t", "three", "--time-budget", 0.3]
-    assert call("fit", files / "rich.parquet", *options, "-o", tmp_path / "m.dx").code == 0
-    rows = call("predict", tmp_path / "m.dx", files / "rich.parquet", "-o", "-").out.splitlines()
-    assert rows[0].replace('"', "").split(",")[-2:] == ["probability_2", "prediction"]
 
 
 def test_libsvm(call, files, tmp_path):
@@ -115,13 +106,3 @@ def test_a_card_writes_its_points_as_sql_does(call, tmp_path):
     written = parquet.read_table(output)
     assert written.column_names == ["points", "score", "probability_bad", "prediction"]
     assert (written["points"].to_numpy() == card.predict_points(rows)).all()
-    three = ScorecardClassifier("auc", learn_from="counts", max_crosses=0, max_lines=None)
-    three.fit(rows, rng.choice(["x", "y", "z"], 300))
-    save(three, tmp_path / "three.dx")
-    words = [tmp_path / "three.dx", tmp_path / "rows.parquet", "-o", output, "--force"]
-    assert call("predict", *words).code == 0
-    written = parquet.read_table(output)
-    selected = re.findall(r" AS (\w+),?\n", to_sql(three).select("t").partition("FROM")[0] + "\n")
-    assert written.column_names == selected
-    points = np.column_stack([written[f"points_{label}"] for label in "xyz"])
-    assert (points == three.predict_points(rows)).all()

@@ -24,7 +24,7 @@ def test_a_model(call, files):
     assert values["kind"] == "model"
     assert values["features"] == ["amount", "age", "clock"]
     assert len(values["coefficients"][0]) == 3
-    assert values["operating_points"][0]["predicted"]["fpr"] == pytest.approx(0.1)
+    assert values["operating_point"]["predicted"]["fpr"] == pytest.approx(0.1)
 
 
 def test_a_long_summary_lists_some_features(call, tmp_path):

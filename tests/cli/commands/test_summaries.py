@@ -59,12 +59,15 @@ def test_columns_are_dropped(call, files, tmp_path):
     assert same(Moments.load(tmp_path / "a.moments"), Moments.load(files / "monday.moments"))
 
 
-def test_merge_and_subtract_are_inverse(call, files, tmp_path):
-    days = [files / "monday.moments", files / "tuesday.moments"]
-    result = call("merge", *days, "-o", tmp_path / "both.moments", "--json")
-    assert result.code == 0
+def test_adding_and_subtracting_are_inverse(call, files, tmp_path):
+    monday, tuesday = files / "monday.moments", files / "tuesday.moments"
+    both, output = tmp_path / "both.moments", tmp_path / "less.moments"
+    result = call("summarize", "--add", monday, "--add", tuesday, "-o", both, "--json")
+    assert result.code == 0, result.err
     assert result.json["rows"] == 1200
     assert result.err == ""
-    output = tmp_path / "less.moments"
-    assert call("subtract", tmp_path / "both.moments", days[0], "-o", output).code == 0
-    assert same(Moments.load(output), Moments.load(days[1]))
+    assert call("summarize", "--add", both, "--subtract", monday, "-o", output).code == 0
+    assert same(Moments.load(output), Moments.load(tuesday))
+    rows = files / "tuesday.parquet"
+    assert call("summarize", rows, "-t", "fraud", "--add", monday, "-o", both, "--force").code == 0
+    assert same(Moments.load(both), Moments.load(monday) + Moments.load(tuesday))

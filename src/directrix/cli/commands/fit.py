@@ -13,7 +13,6 @@ from directrix.cli.commands.summaries import one_vs_rest
 from directrix.cli.options import (
     check_choice,
     file_type,
-    load_release,
     load_summary,
     parse_metric,
     require,
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 _CLASSIFIERS = ("direct", "scorecard", "moment", "smooth", "beta-bernoulli")
 #: Classifiers that can be fitted in passes over the rows.
 _IN_PASSES = ("direct", "scorecard", "moment")
-#: Classifiers that search, and can keep a limit or a time budget.
+#: Classifiers that search, and can keep a limit.
 _SEARCHING = ("direct", "scorecard")
 #: Labels that a message lists.
 _LISTED_LABELS = 5
@@ -41,7 +40,7 @@ def fit(
     *,
     data: Annotated[
         list[str],
-        typer.Argument(metavar="ROWS|SUMMARY", help="Files of rows, summaries, or releases."),
+        typer.Argument(metavar="ROWS|SUMMARY", help="Files of rows, or summaries."),
     ],
     output: opt.Output,
     force: opt.Force = False,
@@ -71,10 +70,6 @@ def fit(
         typer.Option(
             help="Confidence that new rows stay within the limit of the metric, such as 0.95."
         ),
-    ] = None,
-    time_budget: Annotated[
-        float | None,
-        typer.Option(help="Time budget in seconds; the search tries fewer candidates to meet it."),
     ] = None,
     max_lines: Annotated[
         str | None,
@@ -131,36 +126,28 @@ def fit(
     require_output(output, [*data, config], force=force)
     settings = CardSettings() if config is None else CardSettings.read(config)
     trained_metric = parse_metric(metric or settings.card.get("metric") or "error")
-    releases, summaries = _files_without_rows(data)
-    from_summary = bool(summaries)
-    default = "scorecard" if config or releases else "moment" if from_summary else "direct"
+    from_summary = _are_summaries(data)
+    default = "scorecard" if config else "moment" if from_summary else "direct"
     name = check_choice(classifier or default, _CLASSIFIERS, "--classifier")
     require(not config or name == "scorecard", "settings are those of a scorecard", "--config")
-    of_search = guarantee is not None or time_budget is not None
     require(
-        name in _SEARCHING or not of_search,
-        "--guarantee and --time-budget need -c direct or -c scorecard",
+        name in _SEARCHING or guarantee is None,
+        "--guarantee needs -c direct or -c scorecard",
         "--classifier",
     )
     require(
-        not (from_summary and of_search),
-        "--guarantee and --time-budget need rows, and these files have none",
+        not (from_summary and guarantee is not None),
+        "--guarantee needs rows, and these files have none",
         "ROWS|SUMMARY",
     )
-    is_card = name == "scorecard" and bool(releases or not from_summary)
+    is_card = name == "scorecard" and not from_summary
     of_card = _card_parameters(max_lines, points, is_card=is_card)
     require(prior is None or from_summary, "rows have their own shares of classes", "--prior")
     of_segments = segment is None or (name in _SEARCHING and not from_summary)
     require(of_segments, "it needs rows, and -c direct or -c scorecard", "--segment")
     if name == "beta-bernoulli":
         require(metric is None, "this classifier fits probabilities, not a metric", "--metric")
-    if releases:
-        require(name == "scorecard", "a release of counts is fitted with -c scorecard", "-c")
-        require(prior is None, "a card of counts has no prior of its own", "--prior")
-        parameters = settings.parameters() | of_card
-        unfitted = _make_classifier(name, trained_metric, parameters)
-        model, origin = _fit_releases(data, unfitted, positive or settings.text("positive"))
-    elif from_summary:
+    if from_summary:
         require(
             name == "moment",
             f"a summary can be fitted with -c moment only, not -c {name}",
@@ -180,11 +167,9 @@ def fit(
             spark,
             segment=segment,
         )
-        parameters = settings.parameters() | {
-            key: value
-            for key, value in (("guarantee", guarantee), ("time_budget", time_budget))
-            if value is not None
-        }
+        parameters = settings.parameters()
+        if guarantee is not None:
+            parameters["guarantee"] = guarantee
         if in_every_segment:
             parameters["limits"] = _in_every_segment(trained_metric, segment, guarantee)
         unfitted = _make_classifier(name, trained_metric, parameters | of_card)
@@ -195,24 +180,23 @@ def fit(
         else:
             model, origin = _fit_rows(unfitted, files)
     save(model, output)
-    lines = [*_verdicts(model), origin, describe_model(model), *_describe_reports(model)]
+    lines, values = [origin, describe_model(model)], {"output": output, "from": origin}
+    values |= model_json(model)
+    found = getattr(model, "report_", None)
+    if found is not None:
+        lines = [*filter(None, [found.verdict]), *lines, *_describe_report(found)]
+        values |= _report_json(found)
     text = "\n".join(lines)
-    values = {"output": output, "from": origin, **model_json(model), **_reports_json(model)}
     more = f"; directrix show {output} prints the card" if name == "scorecard" else ""
     return Reply(f"{text}\n\nwrote {output}{more}", values)
 
 
-def _files_without_rows(paths: list[str]) -> tuple[list[str], list[str]]:
-    """Return releases, and the summaries or releases among files; all files must be, or none."""
-    kinds = {path: file_type(path) for path in paths}
-    for path, kind in kinds.items():
-        of_columns = kind in ("sketch", "file of bins")
-        require(not of_columns, f"{path} is a {kind}: give rows, summaries or releases", "ROWS")
-    releases = [path for path in paths if kinds[path] == "release"]
-    summaries = [path for path in paths if kinds[path] == "summary"] or releases
+def _are_summaries(paths: list[str]) -> bool:
+    """Return whether the files are summaries; refuse some summaries among other files."""
+    summaries = [path for path in paths if file_type(path) == "summary"]
     mixed = summaries and len(summaries) != len(paths)
     require(not mixed, f"{', '.join(summaries)} is a summary, and other files are rows", "ROWS")
-    return releases, summaries
+    return bool(summaries)
 
 
 def _make_classifier(name: str, metric: Metric, parameters: Mapping[str, Any]) -> Any:
@@ -291,25 +275,11 @@ def _fit_summaries(
     return model, f"from a summary of {moments.count:,} rows"
 
 
-def _fit_releases(paths: list[str], model: Any, positive: str | None) -> tuple[Any, str]:
-    """Return a card of the counts that sites have released, and a description of its origin."""
-    from directrix.cli.rows import matching_label
-
-    release = reduce(add, map(load_release, paths))
-    _require_two_classes(release.classes.tolist())
-    if positive is not None:
-        label = matching_label(positive, release.classes)
-        model.set_params(positive=positive if label is None else label)
-    model.fit_summary(release)
-    sites = f"{len(release.sites)} site{'s' * (len(release.sites) != 1)}"
-    return model, f"from releases of {sites}, about {release.count:,} rows"
-
-
 def _fit_rows(model: Any, files: RowFiles) -> tuple[Any, str]:
     """Return a model of rows that are read into memory, and a description of its origin."""
     import numpy as np
 
-    from directrix.classifiers import DirectClassifier, ScorecardClassifier
+    from directrix.classifiers import ScorecardClassifier
     from directrix.cli.rows import labels_to_fit, read_rows
 
     raw = isinstance(model, ScorecardClassifier) and not files.libsvm
@@ -317,9 +287,7 @@ def _fit_rows(model: Any, files: RowFiles) -> tuple[Any, str]:
     y, label = labels_to_fit(files, rows.y)
     if label is not None:
         model.set_params(positive=label)
-    classes = np.unique(y).tolist()
-    if len(classes) < 2 or not isinstance(model, DirectClassifier | ScorecardClassifier):
-        _require_two_classes(classes)
+    _require_two_classes(np.unique(y).tolist())
     columns = {} if rows.segment is None else {"segment": rows.segment}
     with show_status(f"fitting {type(model).__name__} to {len(y):,} rows"):
         model.fit(rows.X, y, sample_weight=rows.weight, **columns)
@@ -359,25 +327,9 @@ def _require_two_classes(classes: list[Any]) -> None:
         listed = ", ".join(map(str, classes[:_LISTED_LABELS]))
         msg = (
             f"there are {len(classes)} classes ({listed}): choose one against the others with "
-            "--positive, or fit -c direct to rows"
+            "--positive"
         )
         raise UsageError(msg)
-
-
-def _reports_by_class(model: Any) -> list[tuple[Any, Any]]:
-    """Return the reports of a classifier that searches, with their classes; None if only two."""
-    from directrix.cli.formatting import one_vs_rest_labels
-
-    reports = getattr(model, "reports_", ())
-    return list(zip(one_vs_rest_labels(model, len(reports)), reports, strict=True))
-
-
-def _reports_json(model: Any) -> dict[str, Any]:
-    """Return the candidates and the choice for JSON; with several classes, a list of them."""
-    several = [{"class": label, **_report_json(each)} for label, each in _reports_by_class(model)]
-    if len(several) == 1:
-        return {key: value for key, value in several[0].items() if key != "class"}
-    return {"reports": several} if several else {}
 
 
 def _report_json(report: Any) -> dict[str, Any]:
@@ -406,26 +358,8 @@ def _report_json(report: Any) -> dict[str, Any]:
     }
 
 
-def _verdicts(model: Any) -> list[str]:
-    """Return which models are no better than a constant, the first lines of a reply."""
-    return [
-        report.verdict if label is None else f"class {label} against the others: {report.verdict}"
-        for label, report in _reports_by_class(model)
-        if report.verdict
-    ]
-
-
-def _describe_reports(model: Any) -> list[str]:
-    """Return the choice among the candidates as lines of text, for each class if several."""
+def _describe_report(report: Any) -> list[str]:
+    """Return the choice among the candidates as lines of text."""
     from directrix.models.report import sentence
 
-    lines = []
-    for label, report in _reports_by_class(model):
-        lines += [
-            "",
-            *([] if label is None else [f"class {label} against the others"]),
-            *report.choice,
-            sentence(report.expected_text),
-            *report.comparisons,
-        ]
-    return lines
+    return ["", *report.choice, sentence(report.expected_text), *report.comparisons]

@@ -53,22 +53,15 @@ def evaluate(
     """Measure a model on labelled rows, with 95 % intervals."""
     import numpy as np
 
-    from directrix.classifiers.evaluation import BEST_CUTOFF, measure_binary, measure_multiclass
+    from directrix.classifiers.evaluation import BEST_CUTOFF, measure_binary
     from directrix.cli.formatting import metric_of_model
     from directrix.cli.rows import RowFiles, labels_of, score_rows
 
     classifier = load_model(model)
     measured_metric = metric_of_model(classifier) if metric is None else parse_metric(metric)
     classes = labels_of(classifier)
-    two = len(classes) == 2
-    require(two or segment is None, "rates by segment are those of two classes", "--segment")
     given = (rows, target, features, drop, weight, positive, file_format)
     scored = score_rows(classifier, RowFiles.of(*given, segment=segment))
-    n_rows = len(scored.y)
-    if not two:
-        several = measure_multiclass(scored, classes)
-        text = f"{n_rows:,} rows, {len(classes)} classes\n\n{_table(several)}"
-        return Reply(text, {"model": model, "rows": n_rows, **_at_threshold_json(several)})
     measures = measure_binary(scored, measured_metric, measured_metric.label, classes)
     weighted = scored.weight is not None and bool(np.ptp(scored.weight) > 0)
     best = ["", f"{BEST_CUTOFF}, not that of the model", _table(measures.best_cutoff)]
@@ -163,8 +156,8 @@ def predict(
 ) -> Reply:
     """Write score, probability and prediction of every row.
 
-    The probability column is named after its class, such as probability_bad: with two classes it
-    is that of the positive class, otherwise there is one for each. A card writes its points too.
+    The probability column is named after the positive class, such as probability_bad. A card writes
+    its points too.
     """
     from directrix.cli.rows import RowFiles, labels_of, model_columns, takes_raw_rows
 
@@ -203,8 +196,7 @@ def _predict_block(
 ) -> tuple[int, int, int]:
     """Write the predictions of some rows, after the columns that are kept.
 
-    Return the number of rows, of those predicted to be of the positive class (or of the last of
-    several), and of those that lack a value.
+    Return the number of rows, of those predicted positive, and of those that lack a value.
     """
     import numpy as np
     import pyarrow as pa
@@ -215,20 +207,19 @@ def _predict_block(
     n_rows = X.shape[0]
     dense = isinstance(X, np.ndarray)  # a scorecard takes any value, a sparse matrix has no gaps
     complete: AnyArray = np.isfinite(X).all(axis=1) if dense else np.ones(n_rows, dtype=bool)
-    shape = (n_rows,) if len(classes) == 2 else (n_rows, len(classes))
-    scores, probability = np.zeros(shape), np.zeros(shape)
+    scores, probability = np.zeros(n_rows), np.zeros(n_rows)
     points: list[Any] = []
     if complete.all():
         scores, probability = scores_and_probabilities(model, X)
-        points = [*np.atleast_2d(model.predict_points(X).T)] if hasattr(model, "cards_") else []
+        points = [model.predict_points(X)] if hasattr(model, "card_") else []
     elif complete.any():
         scores[complete], probability[complete] = scores_and_probabilities(model, X[complete])
-    index = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)
-    if len(classes) == 2 and labels_of(model).tolist() != classes.tolist():
+    index = (scores > 0).astype(np.intp)
+    if labels_of(model).tolist() != classes.tolist():
         probability = 1.0 - probability  # of the positive class, which is the first
     labels = pa.array(classes[index].tolist(), pa.array(classes.tolist()).type, mask=~complete)
     *names, last = output_columns(model)
-    values = [*points, *np.atleast_2d(scores.T), *np.atleast_2d(probability.T)]
+    values = [*points, scores, probability]
     columns = {name: block.table.column(name) for name in kept}
     for name, column in zip(names, values, strict=True):
         columns[name] = pa.array(column, mask=~complete)
@@ -239,14 +230,10 @@ def _predict_block(
 
 def output_columns(model: Any) -> list[str]:
     """Return the names of the columns that are written, as `to_sql` names them."""
-    from directrix.classifiers.labels import output_names, positive_of, probability_names
+    from directrix.classifiers.labels import positive_of, probability_names
 
-    classes = model.classes_.tolist()
-    numbers = ["points", "score"] if hasattr(model, "cards_") else ["score"]
-    if len(classes) == 2:
-        return [*numbers, *probability_names(classes, positive_of(model)), "prediction"]
-    by_class = [name for number in numbers for name in output_names(number, classes)]
-    return [*by_class, *probability_names(classes), "prediction"]
+    numbers = ["points", "score"] if hasattr(model, "card_") else ["score"]
+    return [*numbers, *probability_names(model.classes_.tolist(), positive_of(model)), "prediction"]
 
 
 @contextmanager
