@@ -3,16 +3,21 @@
 ``python -m benchmarks.harness.same_fits record out.npz`` fits four classifiers in five settings
 each to 24 data sets, and scorecards in 16 settings to 12 tables, some of both by ``fit_source``
 from a Parquet file; of larger sets, a sample. Coefficients, intercepts, probabilities and
-thresholds go to a file. Fits that the file has are not made again.
+thresholds go to a file, with the numbers of operating points, reports, calibrations and cards.
+Beside these stand the fits of `asked_fits`, with weights, groups, limits, segments, costs, days and
+summaries. Fits that the file has are not made again; ``--only`` makes those whose name holds a
+text.
 
 ``python -m benchmarks.harness.same_fits compare a.npz b.npz`` prints which fits differ and the
 worst relative difference; it fails where one is above ``--tolerance``, or is in one file only.
+Fields of records that only one file has are listed apart: the record changed, not the fit.
 """
 
 from __future__ import annotations
 
 import argparse
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -21,7 +26,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from tqdm import tqdm
 
+from benchmarks.harness import asked_fits
 from benchmarks.harness.data import TABLES, Rows, load, load_table
+from benchmarks.harness.numbers import numbers_of
 from benchmarks.harness.runner import quiet
 from directrix import (
     BetaBernoulliClassifier,
@@ -84,6 +91,7 @@ CARDS: dict[str, dict[str, Any]] = {
 SOURCES = ("auc", "recall at FPR 5 %")
 _ROWS_OF_CLASS, _ROWS_OF_KERNEL, _ROWS_OF_CARD = 1000, 300, 600
 _SHOWN = 10
+ALL_SETS = (*asked_fits.LOADERS, *TABLES, *SETS)
 Fits = dict[str, FloatArray]
 
 
@@ -121,7 +129,7 @@ def fit(classifier: str, setting: str, rows: Rows) -> Fits:
         rows = Rows(rows.X[::step], rows.y[::step])
     with quiet():
         model = CLASSIFIERS[classifier][setting]().fit(*rows)
-    arrays = {"predict_proba": model.predict_proba(rows.X)[:, 1]}
+    arrays = {"predict_proba": model.predict_proba(rows.X)[:, 1], **numbers_of(model)}
     if setting == KERNEL:
         return arrays | {"decision_function": model.decision_function(rows.X)}
     return arrays | {"coef_": model.coef_.ravel(), "intercept_": np.ravel(model.intercept_)}
@@ -154,6 +162,7 @@ def fit_source(classifier: Any, rows: Rows) -> Fits:
         "predict_proba": model.predict_proba(features)[:, 1],
         "coef_": model.coef_.ravel(),
         "intercept_": np.ravel(model.intercept_),
+        **numbers_of(model),
     }
 
 
@@ -162,11 +171,15 @@ def _card_arrays(model: Any, rows: Rows) -> Fits:
         "predict_proba": model.predict_proba(rows.X)[:, 1],
         "decision_function": model.decision_function(rows.X),
         "flagged": np.asarray(model.predict(rows.X), dtype=float),
+        **numbers_of(model),
     }
 
 
 def planned(name: str) -> Iterator[tuple[str, Callable[[], Fits]]]:
     """Yield the fits of a data set or table: a name each, and what makes the arrays."""
+    if name in asked_fits.LOADERS:
+        yield from asked_fits.planned(name)
+        return
     if name in TABLES:
         table = table_of(name)
         for setting in CARDS:
@@ -185,13 +198,23 @@ def planned(name: str) -> Iterator[tuple[str, Callable[[], Fits]]]:
             yield label, partial(fit_source, kind(METRICS[metric]), rows)
 
 
-def record(path: Path, sets: tuple[str, ...]) -> None:
-    """Make the fits that a file lacks, and add them to it, set by set."""
+def record(path: Path, sets: tuple[str, ...], only: str = "") -> None:
+    """Make the fits that a file lacks, and add them to it, set by set.
+
+    only: part of the names of the fits that are made.
+    """
     fits = read(path) if path.exists() else {}
     for name in tqdm(sets):
+        n_arrays = len(fits)
         for key, make in planned(name):
-            if f"{key}: predict_proba" not in fits:
+            if only not in key or f"{key}: predict_proba" in fits:
+                continue
+            try:
                 fits |= {f"{key}: {part}": values for part, values in make().items()}
+            except (AttributeError, LookupError, TypeError, ValueError) as error:
+                tqdm.write(f"{key} failed: {error!r}")
+        if len(fits) == n_arrays:
+            continue
         under_way = path.with_name(f"part-{path.name}")
         np.savez(under_way, **fits)
         under_way.replace(path)
@@ -207,27 +230,51 @@ def differences(first: Fits, second: Fits) -> Iterator[Difference]:
     """Yield the difference of each array; infinite where only one file has it, or its shape."""
     for name in sorted(first.keys() | second.keys()):
         pair = [fits.get(name, np.empty(0)) for fits in (first, second)]
-        if pair[0].shape != pair[1].shape:
+        special = [np.where(np.isfinite(values), 0.0, values) for values in pair]
+        if not np.array_equal(*special, equal_nan=True):  # also where the shapes differ
             yield Difference(np.inf, name)
             continue
-        scale = max(float(np.abs(pair[0]).max()), np.finfo(float).tiny)
-        yield Difference(float(np.abs(pair[0] - pair[1]).max()) / scale, name)
+        one, other = (values[np.isfinite(values)] for values in pair)
+        scale = max(float(np.abs(one).max(initial=0.0)), np.finfo(float).tiny)
+        yield Difference(float(np.abs(one - other).max(initial=0.0)) / scale, name)
+
+
+def lost_names(first: Fits, second: Fits) -> set[str]:
+    """Return the fields of records that the second file lacks, of fits that it has.
+
+    A field is a path with a dot, such as ``operating_point_.predicted.tpr``.
+    """
+    fits = {name.partition(": ")[0] for name in second}
+    missing = [(name, *name.partition(": ")) for name in first.keys() - second.keys()]
+    return {name for name, fit, _, field in missing if fit in fits and "." in field}
 
 
 def compare(first: Path, second: Path, tolerance: float) -> str:
     """Print how two files differ; return what is wrong, or nothing."""
-    ranked = sorted(differences(read(first), read(second)), reverse=True)
+    pair = read(first), read(second)
+    apart = {"first": lost_names(*pair), "second": lost_names(*pair[::-1])}
+    for which, names in apart.items():
+        for field, count in sorted(Counter(name.partition(": ")[2] for name in names).items()):
+            print(f"only in the {which}: {field} ({count} fits)")
+    both = set().union(*pair) - set().union(*apart.values())
+    kept = [{name: fits[name] for name in fits.keys() & both} for fits in pair]
+    ranked = sorted(differences(*kept), reverse=True)
     different = [difference for difference in ranked if difference.size > 0]
     for difference in different[:_SHOWN]:
         print(f"{difference.size:.1e}  {difference.name}")
     if len(different) > _SHOWN:
         print(f"and {len(different) - _SHOWN} others")
-    above = sum(difference.size > tolerance for difference in ranked)
+    above = [difference.name for difference in ranked if difference.size > tolerance]
+    fits_of = {name.partition(": ")[0] for name in pair[0]}
+    moved = sorted({name.partition(": ")[0] for name in above})
+    for name in moved:
+        print(f"moved: {name}")
     print(
-        f"{len(ranked)} arrays: {len(ranked) - len(different)} are equal, {above} differ by more "
-        f"than {tolerance:g}; the worst relative difference is {ranked[0].size:.1e}"
+        f"{len(ranked)} arrays of {len(fits_of)} fits: {len(ranked) - len(different)} are equal, "
+        f"{len(above)} of {len(moved)} fits differ by more than {tolerance:g}; the worst relative "
+        f"difference is {ranked[0].size:.1e}"
     )
-    return f"{above} arrays are not the same" if above else ""
+    return f"{len(above)} arrays are not the same" if above else ""
 
 
 def main() -> None:
@@ -236,14 +283,15 @@ def main() -> None:
     commands = parser.add_subparsers(dest="command", required=True)
     recording = commands.add_parser("record", help="fit, and write the file")
     recording.add_argument("path", type=Path)
-    recording.add_argument("--sets", nargs="*", default=(*SETS, *TABLES), help="names")
+    recording.add_argument("--sets", nargs="*", default=ALL_SETS, help="names")
+    recording.add_argument("--only", default="", help="part of the names of the fits to make")
     comparing = commands.add_parser("compare", help="compare two files")
     comparing.add_argument("first", type=Path)
     comparing.add_argument("second", type=Path)
     comparing.add_argument("--tolerance", type=float, default=1e-9, help="relative")
     args = parser.parse_args()
     if args.command == "record":
-        record(args.path, tuple(args.sets))
+        record(args.path, tuple(args.sets), args.only)
     else:
         raise SystemExit(compare(args.first, args.second, args.tolerance) or 0)
 
