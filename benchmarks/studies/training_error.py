@@ -1,8 +1,8 @@
 """Training errors of vertex search and SLA on four UCI sets, beside the published ones.
 
 ``python -m benchmarks.studies.training_error`` writes one row for each method, set and seed to
-``training_error.csv`` and prints best, median and worst; ``--certify breast`` proves a lower bound
-instead. Features are standardised and a constant appended; a margin of zero is an error.
+``training_error.csv`` and prints best, median and worst. Features are standardised and a constant
+appended; a margin of zero is an error.
 
 * vertex search: from logistic regression with C = 1e4, one processor second for each seed.
 * SLA: the sigmoid loss and the constants of Hasan and Pal 2015, appendix A. Seed 0 starts from a
@@ -13,7 +13,6 @@ instead. Features are standardised and a constant appended; a margin of zero is 
 
 from __future__ import annotations
 
-import argparse
 from functools import cache
 from itertools import product
 from typing import NamedTuple
@@ -25,9 +24,9 @@ from sklearn.svm import SVC
 
 from benchmarks.harness.data import load
 from benchmarks.harness.record import Record, Row, numbers, select
-from benchmarks.harness.runner import Part, Study, timed
+from benchmarks.harness.runner import Part, Study
 from directrix._typing import FloatArray
-from directrix.solve import Objective, sla, vertex_search, zero_one_lower_bound
+from directrix.solve import Objective, sla, vertex_search
 
 PUBLISHED = {"breast": 13, "heart": 27, "liver-disorders": 89, "diabetes": 156}
 SEEDS, SECONDS = range(20), 1.0
@@ -62,17 +61,12 @@ class Problem(NamedTuple):
         return total
 
 
-def signed_rows(name: str, *, standardised: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the rows of a set with a constant, times their labels; features, and labels."""
-    X, y = load(name)
-    X = (X - X.mean(axis=0)) / X.std(axis=0) if standardised else X
-    return np.where(y, 1.0, -1.0)[:, np.newaxis] * np.column_stack([X, np.ones(len(X))]), X, y
-
-
 @cache
 def problem(name: str) -> Problem:
     """Return a set, standardised."""
-    rows, X, y = signed_rows(name, standardised=True)
+    X, y = load(name)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    rows = np.where(y, 1.0, -1.0)[:, np.newaxis] * np.column_stack([X, np.ones(len(X))])
     models = (
         LogisticRegression(C=1e4, max_iter=5000).fit(X, y),
         SVC(kernel="linear", C=1.0).fit(X, y),
@@ -127,33 +121,9 @@ def summary(rows: list[Row]) -> list[str]:
     return text
 
 
-def certify(name: str, seconds: float) -> str:
-    """Return a lower bound of the errors, from the features as they are."""
-    least = int(min(errors("vertex search", name, seed) for seed in range(3)))
-    rows, _, _ = signed_rows(name, standardised=False)
-    proof, spent = timed(zero_one_lower_bound, rows, upper=least, seconds=seconds)
-    return (
-        f"{name}: {least} errors found, at least {proof.lower_bound:.0f} proved with "
-        f"{proof.n_sets} sets in {spent:.0f} processor seconds"
-    )
-
-
 RECORD = Record.beside(__file__, "method, set, seed, errors", "set, method, seed")
 STUDY = Study([Part(RECORD, lambda _: product(PUBLISHED, METHODS, SEEDS), measured)])
 
-
-def main() -> None:
-    """Run and report, or certify."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--certify", metavar="SET", choices=sorted(PUBLISHED))
-    parser.add_argument("--seconds", type=float, default=180.0, help="of a certificate")
-    arguments = parser.parse_args()
-    if arguments.certify:
-        print(certify(arguments.certify, arguments.seconds))
-    else:
-        STUDY.measure(arguments)
-        print("\n".join(summary(RECORD.rows())))
-
-
 if __name__ == "__main__":
-    main()
+    STUDY.main(__doc__)
+    print("\n".join(summary(RECORD.rows())))

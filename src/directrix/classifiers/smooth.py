@@ -335,9 +335,8 @@ class SmoothClassifier(KernelScoring, CallbackSupportMixin, ThresholdClassifier)
         last fit, or a line, intercept last. The cost sweep begins with a convex loss, for which
         the start does not matter. With a kernel every descent starts from zero.
     solver : str
-        "auto", "lbfgs", "nesterov", "bundle", "descent", "newton", "sgd", "sla", "slam", "cccp" or
-        "vertex". "auto", the default, is "newton" for the hinge with a kernel, which minimises the
-        hinge itself and not its rounded form, "vertex" for the zero-one loss, else "lbfgs".
+        "auto", "lbfgs", "nesterov", "bundle", "descent", "sgd", "sla", "slam" or "vertex". "auto",
+        the default, is "vertex" for the zero-one loss, else "lbfgs".
     cv : int, splitter, splits or None
         Folds of held-out rows, which choose the candidate and the threshold. A number stratifies
         by class and assigns copies of equal rows like independent rows. Or a splitter of

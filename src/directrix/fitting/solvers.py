@@ -25,9 +25,7 @@ from directrix.solve import (
     Solution,
     Tuned,
     bundle,
-    cccp,
     descent,
-    hinge_newton,
     lbfgs,
     nesterov,
     sharpness_levels,
@@ -75,24 +73,6 @@ def _bundle(
     return bundle(risk, start, ridge=objective.ridge, penalised=penalised, callback=callback)
 
 
-def _newton(
-    objective: DataObjective, start: FloatArray, _: Any, callback: Callback | None
-) -> Solution:
-    if objective.ridge <= 0:
-        msg = "solver='newton' needs a ridge: give alpha above zero"
-        raise ValueError(msg)
-    loss: Any = objective.loss
-    return hinge_newton(
-        objective.X,
-        objective.positive,
-        start,
-        ridge=objective.ridge,
-        weight=objective.weight,
-        margin=loss.margin,
-        callback=callback,
-    )
-
-
 def _sgd(
     objective: DataObjective, _: FloatArray, rng: np.random.Generator, callback: Callback | None
 ) -> Solution:
@@ -119,18 +99,6 @@ def _kernel_sgd(
         callback=report,
     )
     return solution._replace(coef=in_coordinates(solution.coef), dual=solution.coef[:-1])
-
-
-def _cccp(
-    objective: DataObjective, start: FloatArray, _: Any, callback: Callback | None
-) -> Solution:
-    convex, subtracted = objective.loss.convex_parts()
-    return cccp(
-        replace(objective, loss=convex),
-        replace(objective, loss=subtracted, ridge=0.0),
-        start,
-        callback=callback,
-    )
 
 
 class Searched(NamedTuple):
@@ -315,9 +283,7 @@ SOLVERS: dict[str, Solver] = {
     "descent": Solver(_plain(descent), "a loss with a slope"),
     "sla": Solver(_search("sla"), "a loss that sharpens to the error, as 'sigmoid'"),
     "slam": Solver(_search("slam"), "a loss that sharpens to the error, as 'sigmoid'"),
-    "cccp": Solver(_cccp, "a Ramp"),
     "vertex": Solver(_vertex, "loss='zero_one'"),
-    "newton": Solver(_newton, "loss='hinge'"),
     "sgd": Solver(_sgd, "a loss that is a mean over rows, with a slope"),
 }
 #: Solvers that are others in the coordinates of a kernel expansion.
@@ -327,11 +293,11 @@ _KERNEL_SOLVERS: dict[str, Solver] = {"sgd": replace(SOLVERS["sgd"], run=_kernel
 def solver_for(name: str, loss: Loss, *, kernel: bool = False) -> Solver:
     """Return a solver by name; raise ValueError if there is none or it cannot take the loss.
 
-    The ``name`` "auto" is Newton's method for the hinge with a kernel, else L-BFGS for a loss with
-    a slope. ``kernel`` says whether features are the coordinates of a kernel expansion.
+    The ``name`` "auto" is the first solver that the loss names. ``kernel`` says whether features
+    are the coordinates of a kernel expansion.
     """
     if name == "auto":
-        name = "newton" if kernel and "newton" in loss.solvers else loss.solvers[0]
+        name = loss.solvers[0]
     if name not in SOLVERS:
         msg = f"no solver named {name!r}: give 'auto' or one of {', '.join(map(repr, SOLVERS))}"
         raise ValueError(msg)

@@ -80,11 +80,6 @@ class Loss(ABC):
         Raises ValueError at infinity if that function has no gradient to follow.
         """
 
-    def convex_parts(self) -> tuple[Loss, Loss]:
-        """Return two convex losses whose difference the loss is, for ``solver="cccp"``."""
-        msg = f"{self!r} is not written as a difference of two convex losses"
-        raise TypeError(msg)
-
     @property
     def base(self) -> Loss:
         """The loss that determines the metric: the loss itself, or what it is made of."""

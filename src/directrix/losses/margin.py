@@ -174,11 +174,6 @@ class Hinge(MarginLoss):
             return None
         return np.where((short > 0) & (short < self.kappa), 1.0 / self.kappa, 0.0)
 
-    @property
-    def solvers(self) -> tuple[str, ...]:
-        """Those of convex losses, and Newton's method with ever narrower corners."""
-        return (*super().solvers, "newton")
-
     def sharpen(self, level: float) -> Hinge:
         """Return the loss with a narrower corner."""
         return self._with(kappa=self.kappa / level)

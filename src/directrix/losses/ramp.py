@@ -20,8 +20,7 @@ class Ramp(Loss):
     For the hinge it is the ramp loss of Collobert and others (2006), with its foot at zero:
     :math:`\min(1, (1 - \gamma z)_+)`; for a loss that maximises over labellings, the tighter bound
     of Chapelle and others (2008), :math:`\max_y [\Delta(y) + \gamma s \cdot y] - \max_y \gamma s
-    \cdot y`. Either is at least the metric and, as γ grows, tends to it. As a difference of
-    two convex functions, `directrix.solve.cccp` minimises it.
+    \cdot y`. Either is at least the metric and, as γ grows, tends to it.
 
     Parameters
     ----------
@@ -58,11 +57,6 @@ class Ramp(Loss):
             raise ValueError(msg)
         return self.of, replace(self.of, margin=0.0)  # type: ignore[type-var]
 
-    def convex_parts(self) -> tuple[Loss, Loss]:
-        """Return two convex losses of the scores, whose difference is the ramp."""
-        convex, subtracted = self.parts()
-        return _Scaled(convex, self.gamma), _Scaled(subtracted, self.gamma)
-
     def sharpen(self, level: float) -> Loss:
         """Return the loss with steeper sides, nearer to the metric."""
         if isinf(level):
@@ -82,8 +76,8 @@ class Ramp(Loss):
 
     @property
     def solvers(self) -> tuple[str, ...]:
-        """Descent, the convex-concave procedure, and stochastic gradients of a mean over rows."""
-        names = ("lbfgs", "descent", "cccp")
+        """Descent, and stochastic gradients of a mean over rows."""
+        names = ("lbfgs", "descent")
         return (*names, "sgd") if self.separable else names
 
     @property
@@ -100,22 +94,3 @@ class Ramp(Loss):
     def separable(self) -> bool:  # type: ignore[override]
         """Whether it is a mean over rows, as `of` is or is not."""
         return self.of.separable
-
-
-@dataclass(frozen=True)
-class _Scaled(Loss):
-    """A loss as a function of γ times the scores."""
-
-    of: Loss
-    gamma: float
-
-    def value_and_grad(
-        self, positive: AnyArray, scores: FloatArray, weight: FloatArray
-    ) -> tuple[float, FloatArray]:
-        """Return the loss, and its partial derivative by every score."""
-        value, slope = self.of.value_and_grad(positive, self.gamma * scores, weight)
-        return value, self.gamma * slope
-
-    def sharpen(self, level: float) -> Loss:
-        """Return the scaled loss with a sharper one inside."""
-        return replace(self, of=self.of.sharpen(level))

@@ -42,7 +42,7 @@ def objective_of_svc(svc, X, y, gamma):
 def test_the_hinge_is_the_support_vector_machine_of_scikit_learn(name, figure):
     X, y = load_svmlight_file(str(DATA / f"{name}.svm.bz2"))
     X, y = X.toarray(), y > 0
-    ours = support_vector_machine(X, y, C=1.0)
+    ours = support_vector_machine(X, y, C=1.0, solver="bundle")
     units, gamma = StandardScaler().fit(X), 1.0 / X.shape[1]
     svc = SVC(C=1.0, gamma=gamma, tol=1e-6).fit(units.transform(X), y)
     least, value = objective_of_svc(svc, units.transform(X), y, gamma), ours.history_[-1].value

@@ -221,7 +221,7 @@ def vertex_search(
     3. after ``stall`` steps without improvement restart near the best coefficients, with noise.
 
     Equal rows are merged, dependent columns are dropped, and units do not matter. The loss of the
-    result is exact, but its optimality is not proved; see `zero_one_lower_bound`.
+    result is exact, but its optimality is not proved.
 
     A step costs O(q n log n): a millisecond for 1,000 rows of 10 features, 0.1 seconds for 100,000.
 
