@@ -76,8 +76,6 @@ from directrix.exceptions.files import (
     ModelFileError,
     MomentsFileError,
     NotUtf8Error,
-    StoreConflictError,
-    StoreFileError,
 )
 from directrix.exceptions.releases import (
     BinsOfTheseRowsError,
@@ -361,19 +359,6 @@ ERRORS = [
         "a.dx cannot be read as a model: it is damaged",
     ),
     (
-        StoreFileError("it is damaged", "folder/a.record"),
-        {"reason": "it is damaged", "path": "folder/a.record"},
-        "a.record cannot be read as a part of a summary store: it is damaged",
-    ),
-    (
-        StoreConflictError("2026-05-01", "labels"),
-        {"day": "2026-05-01", "key": "labels"},
-        (
-            "2026-05-01 already has other summaries with the key 'labels': to add another part of "
-            "the day, give it a key of its own; to replace them, use remove_day first"
-        ),
-    ),
-    (
         LedgerFileError("it is not JSON", "folder/a.ledger"),
         {"reason": "it is not JSON", "path": "folder/a.ledger"},
         "a.ledger cannot be read as a ledger of releases: it is not JSON",
@@ -573,8 +558,6 @@ BASES = {
     ModelFileError: ValueError,
     BinnerFileError: ValueError,
     LedgerFileError: ValueError,
-    StoreFileError: ValueError,
-    StoreConflictError: ValueError,
     StateError: ValueError,
     OutOfReachError: ValueError,
     MissingLibraryError: ImportError,

@@ -11,16 +11,15 @@ tells a change of that share from drift.
 # %%
 # A model and its reference
 # -------------------------
-# Thirty labelled days fill the store. The model was fitted to earlier rows.
+# Thirty labelled days are the reference. The model was fitted to earlier rows.
 
 from datetime import date, timedelta
-from tempfile import TemporaryDirectory
 
 import numpy as np
 
 from directrix import MomentClassifier
 from directrix.displays import DaysDisplay
-from directrix.monitoring import Monitor, SummaryStore, compare_models, refit, summarize_day
+from directrix.monitoring import Monitor, compare_models, decayed, refit, summarize_day
 
 rng = np.random.default_rng(0)
 first = date(2026, 1, 1)
@@ -39,36 +38,26 @@ def rows_of(day, n=3_000):
 
 
 model = MomentClassifier("recall@fpr=0.05").fit(*rows_of(0, 20_000))
-folder = TemporaryDirectory()
-store = SummaryStore(folder.name, keep_days=120)
-for day in range(30):
-    store.add(first + timedelta(days=day), list(summarize_day(model, *rows_of(day))))
-monitor = Monitor.of_store(model, store)
-print(store)
+days = {first + timedelta(days=day): summarize_day(model, *rows_of(day)) for day in range(30)}
+monitor = Monitor.of_days(model, days.values())
+print(monitor)
 
 # %%
 # Ninety days without labels, which come twenty days later
 # --------------------------------------------------------
-# A day is added without labels, and checked. When its labels are known, one step replaces it.
+# A day is checked without labels. When these are known, it is summarised with them.
 
 waiting, checks, realised = {}, [], []
 for day in range(30, 120):
     when = first + timedelta(days=day)
     X, fraud = rows_of(day)
     unlabelled = summarize_day(model, X)
-    store.add(when, list(unlabelled))
-    waiting[day] = X, fraud, unlabelled
+    waiting[when] = X, fraud
     checks.append(monitor.check(unlabelled, when))
     realised.append(fraud.mean())
-    if day - 20 in waiting:
-        X, fraud, unlabelled = waiting.pop(day - 20)
-        store.correct(
-            first + timedelta(days=day - 20),
-            subtract=list(unlabelled),
-            add=list(summarize_day(model, X, fraud)),
-            key="labels",
-            note="labels after 20 days",
-        )
+    known = when - timedelta(days=20)
+    if known in waiting:
+        days[known] = summarize_day(model, *waiting.pop(known))
 alarms = [check.day for check in checks if check.alarm]
 print("alarms:", ", ".join(alarms))
 print(checks[30])
@@ -81,13 +70,10 @@ print(checks[30])
 
 bad = first + timedelta(days=80)
 print(checks[50].explanation())
-store.remove_day(bad)
-for day, (X, fraud, unlabelled) in waiting.items():  # the last labels
-    when = first + timedelta(days=day)
-    store.correct(
-        when, subtract=list(unlabelled), add=list(summarize_day(model, X, fraud)), key="labels"
-    )
-repaired = refit(model, store.decayed("moments", half_life=10))
+for when, rows in waiting.items():  # the last labels
+    days[when] = summarize_day(model, *rows)
+moments = {when: day.columns for when, day in days.items() if when != bad}
+repaired = refit(model, decayed(moments, half_life=10))
 print(repaired)
 X, fraud = rows_of(119, 30_000)
 champion, challenger = (summarize_day(each, X, fraud).scores for each in (model, repaired.model))
@@ -101,4 +87,3 @@ print(compare_models(champion, challenger, "recall@fpr=0.05"))
 
 display = DaysDisplay.from_checks(checks, realised=realised)
 display.figure_.suptitle("Ninety days of a model in use")
-folder.cleanup()

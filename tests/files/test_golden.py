@@ -11,7 +11,6 @@ from summary_files import take_apart, without_writers
 
 from directrix.classifiers.scorecard.edit_log import EditLog
 from directrix.classifiers.scorecard.editor_base import read_state
-from directrix.monitoring import SummaryStore
 
 pytest.importorskip("pandas", reason="rows are of every kind")
 pytestmark = pytest.mark.every_case  # each case reads its own file
@@ -21,11 +20,9 @@ ANSWERS = json.loads((GOLDEN / "answers.json").read_text(encoding="utf-8"))
 MADE = runpy.run_path(str(GOLDEN / "make.py"))
 
 
-def read(name, tmp_path):
-    """Return what a file holds; of a store, a copy, since one that is opened may be swept."""
+def read(name):
+    """Return what a file holds."""
     holds, path = MADE["CASES"][name][0], GOLDEN / name
-    if holds is SummaryStore:
-        return SummaryStore(shutil.copytree(path, tmp_path / name))
     readers = {"EditLog": "read", "ScorecardClassifier": "load_editor"}
     return getattr(holds, readers.get(holds.__name__, "load"))(path)
 
@@ -41,8 +38,8 @@ def test_the_file_is_untouched(name):
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_it_answers_as_what_was_saved(name, tmp_path):
-    answers = json.loads(json.dumps(MADE["answers_of"](read(name, tmp_path))))
+def test_it_answers_as_what_was_saved(name):
+    answers = json.loads(json.dumps(MADE["answers_of"](read(name))))
     assert answers == {key: value for key, value in ANSWERS[name].items() if key != "sha256"}
 
 
@@ -58,15 +55,15 @@ def content(path):
     return {name: each for name, each in entries.items() if name not in ("checksum", "writer")}
 
 
-@pytest.mark.parametrize("name", [name for name in ANSWERS if not name.endswith("store")])
+@pytest.mark.parametrize("name", ANSWERS)
 def test_a_file_that_is_saved_again_is_the_same(name, tmp_path):
     again = tmp_path / name
-    read(name, tmp_path).save(again)
+    read(name).save(again)
     assert content(again) == content(GOLDEN / name)
 
 
-def test_edits_of_a_file_are_applied_to_a_saved_editor(tmp_path):
-    editor = read("v1-0.3.0-editor.json", tmp_path)
+def test_edits_of_a_file_are_applied_to_a_saved_editor():
+    editor = read("v1-0.3.0-editor.json")
     log = EditLog.read(GOLDEN / "v1-0.3.0-edits.json")
     assert editor.log() == log
     assert editor.n_edits == len(log) == 5

@@ -5,7 +5,6 @@ import pytest
 
 from directrix import Binner, Moments
 from directrix.moments import ScoreHistogram
-from directrix.monitoring import SummaryStore
 from directrix.tables import BinCounts
 
 N = 240
@@ -16,19 +15,8 @@ X[:, 0] += Y
 
 
 class OfMoments:
-    stream = "moments"
-
-    def __call__(self, rows, labels=Y):
-        y = None if labels is None else labels[rows]
-        classes = None if y is None else [0, 1]
-        return Moments.of(X[rows], y, classes=classes, feature_names=["a", "b", "c"])
-
-    def foreign(self):
-        """Return summaries that cannot be added to the others."""
-        yield Moments.of(X[:9, :2], Y[:9], classes=[0, 1])
-        yield Moments.of(X[:9], Y[:9], classes=[0, 1], feature_names=["a", "b", "d"])
-        yield Moments.of(X[:9], Y[:9].astype(str), classes=["0", "1"])
-        yield Moments.of(X[:9], Y[:9], classes=[0, 1], fold=[0] * 5 + [1] * 4)
+    def __call__(self, rows):
+        return Moments.of(X[rows], Y[rows], classes=[0, 1], feature_names=["a", "b", "c"])
 
     def n_rows(self, summary):
         return sum(group.count for group in summary.by_class.values())
@@ -49,17 +37,10 @@ class OfMoments:
 
 
 class OfCounts:
-    stream = "counts"
     binner = Binner(max_bins=4, min_rows=1).fit(X)
 
-    def __call__(self, rows, labels=Y):
-        y = None if labels is None else labels[rows]
-        return BinCounts.of(self.binner, X[rows], y, classes=None if y is None else [0, 1])
-
-    def foreign(self):
-        """Return summaries that cannot be added to the others."""
-        other = Binner(max_bins=7, min_rows=1).fit(X)
-        yield BinCounts.of(other, X[:9], Y[:9], classes=[0, 1])
+    def __call__(self, rows):
+        return BinCounts.of(self.binner, X[rows], Y[rows], classes=[0, 1])
 
     def n_rows(self, summary):
         return sum(group.count for group in summary.parts[0])
@@ -69,16 +50,8 @@ class OfCounts:
 
 
 class OfScores:
-    stream = "scores"
-
-    def __call__(self, rows, labels=Y, model="first"):
-        y = None if labels is None else labels[rows]
-        classes = None if y is None else [0, 1]
-        return ScoreHistogram.of_scores(y, X[rows, 0], classes=classes, model=model)
-
-    def foreign(self):
-        """Return summaries that cannot be added to the others."""
-        yield self(slice(9), model="second")
+    def __call__(self, rows):
+        return ScoreHistogram.of_scores(Y[rows], X[rows, 0], classes=[0, 1])
 
     def n_rows(self, summary):
         return int(summary.counts.sum())
@@ -90,29 +63,7 @@ class OfScores:
 KINDS = [OfMoments, OfCounts, OfScores]
 
 
-@pytest.fixture(params=KINDS, ids=lambda kind: kind.stream)
+@pytest.fixture(params=KINDS, ids=lambda kind: kind.__name__)
 def of(request):
-    """Make a summary of some rows, with their labels, with others, or without."""
+    """Make a summary of some rows."""
     return request.param()
-
-
-@pytest.fixture
-def moments():
-    """Make moments of some rows."""
-    return OfMoments()
-
-
-@pytest.fixture
-def all_kinds():
-    """Make summaries of all kinds of some rows."""
-    return lambda rows, labels=Y: [kind()(rows, labels) for kind in KINDS]
-
-
-@pytest.fixture
-def labels():
-    return Y
-
-
-@pytest.fixture
-def store(tmp_path):
-    return SummaryStore(tmp_path / "store")

@@ -16,7 +16,6 @@ from directrix.export import load, save
 from directrix.metrics import Budget
 from directrix.monitoring import (
     Monitor,
-    SummaryStore,
     compare_models,
     keep_budget,
     refit,
@@ -76,7 +75,7 @@ def test_columns_are_watched_where_a_binner_is_given(day):
     assert repr(Monitor(monitor.scores)) == "<Monitor: 12,000 reference rows; scores>"
 
 
-def test_rows_in_place_of_summaries_are_refused_with_the_remedy(day, tmp_path):
+def test_rows_in_place_of_summaries_are_refused_with_the_remedy(day):
     X, y = day(800, 0.2)
     model = OperatingPointClassifier(booster(), METRIC, positive=day.positive, cv=2).fit(X, y)
     monitor = Monitor.of_days(model, reference_days(model, day, 2))
@@ -85,8 +84,6 @@ def test_rows_in_place_of_summaries_are_refused_with_the_remedy(day, tmp_path):
         monitor.check(rows)
     with pytest.raises(TypeError, match=r"the order is summarize_day\(model, X, y\)"):
         summarize_day(rows, model)
-    with pytest.raises(TypeError, match=r"not str: summarize_day\(model, X\) makes them of rows"):
-        SummaryStore(tmp_path).add("2026-03-01", rows)
     with pytest.raises(TypeError, match=r"challenge\(champion, challenger, X, y\) compares models"):
         compare_models(model, model, "auc")
     scores = {"2026-03-01": model.decision_function(X)}
@@ -114,14 +111,11 @@ def test_scores_alone_are_watched_with_their_table(day, tmp_path):
     save(model, tmp_path / "threshold.model")
     model = load(tmp_path / "threshold.model")
     binner = Binner().fit(X)
-    store = SummaryStore(tmp_path / "days")
-    for number in range(8):
-        rows, labels = day(1500, 0.2)
-        options = {"binner": binner, "table": rows}
-        store.add(
-            f"2026-01-0{number + 1}", summarize_day(model, scores_of(rows), labels, **options)
-        )
-    monitor = Monitor.of_store(model, store)
+    days = [
+        summarize_day(model, scores_of(rows), labels, binner=binner, table=rows)
+        for rows, labels in (day(1500, 0.2) for _ in range(8))
+    ]
+    monitor = Monitor.of_days(model, days)
     rows, _ = day(2000, 0.2, drift=1.0)
     check = monitor.check(summarize_day(model, scores_of(rows), binner=binner, table=rows))
     assert check.columns[0].column == binner.bins_[3].name
@@ -129,7 +123,7 @@ def test_scores_alone_are_watched_with_their_table(day, tmp_path):
         scores_of(X[:2000]), y[:2000]
     )
     with pytest.raises(ValueError, match="summarise the days with this model"):
-        Monitor.of_store(other, store)
+        Monitor.of_days(other, days)
 
 
 @pytest.mark.parametrize(
@@ -141,22 +135,20 @@ def test_scores_alone_are_watched_with_their_table(day, tmp_path):
     ],
     ids=["forest", "logistic", "svm"],
 )
-def test_a_bare_model_is_judged_at_the_threshold_that_is_given(model, threshold, tmp_path):
+def test_a_bare_model_is_judged_at_the_threshold_that_is_given(model, threshold):
     day = Days(6, positive="good")
     model.fit(*day(2000, 0.2))
-    store = SummaryStore(tmp_path / "days")
-    for number in range(3):
-        store.add(f"2026-01-0{number + 1}", summarize_day(model, *day(2000, 0.2)))
+    days = [summarize_day(model, *day(2000, 0.2)) for _ in range(3)]
     X, y = day(4000, 0.2)
     if hasattr(model, "predict_proba"):
         flagged = model.predict_proba(X)[:, 1] > threshold
     else:
         flagged = model.decision_function(X) > threshold
-    check = Monitor.of_store(model, store, threshold=threshold).check(summarize_day(model, X, y))
+    check = Monitor.of_days(model, days, threshold=threshold).check(summarize_day(model, X, y))
     assert check.alerts.observed == pytest.approx(flagged.sum(), abs=0.02 * len(y))
     recall = next(promise for promise in check.promises if promise.name == "recall")
     assert recall.realised == pytest.approx(flagged[y == "good"].mean(), abs=0.03)
-    by_default = Monitor.of_store(model, store).check(summarize_day(model, X))
+    by_default = Monitor.of_days(model, days).check(summarize_day(model, X))
     # A forest votes in ties: those at one half share a bin with what is above it.
     votes = model.predict_proba(X)[:, 1] if hasattr(model, "predict_proba") else np.zeros(len(y))
     flagged = (model.predict(X) == "good") | (votes == 0.5)

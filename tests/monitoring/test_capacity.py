@@ -8,7 +8,7 @@ from directrix.exceptions import FewDaysError
 from directrix.metrics import Budget, Cost
 from directrix.metrics.budget import order_threshold
 from directrix.moments import ScoreHistogram
-from directrix.monitoring import SummaryStore, keep_budget, summarize_day
+from directrix.monitoring import keep_budget, summarize_day
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -86,15 +86,6 @@ def test_few_days_have_the_order_statistic(model):
     assert move.teams[0].after == order_threshold(own, 0.95)
     with pytest.raises(FewDaysError, match="on 19 days"):
         keep_budget(model, summaries(model, 10), Budget(ALERTS))
-
-
-def test_a_store_is_read_with_and_without_labels(model, tmp_path):
-    days = summaries(model, 24)
-    store = SummaryStore(tmp_path)
-    for day, histogram in days.items():
-        store.add(day, histogram)
-    of_store, of_dict = (keep_budget(model, each, Budget(ALERTS)) for each in (store, days))
-    assert of_store.teams == of_dict.teams
 
 
 def test_teams_have_thresholds_of_their_own(model):

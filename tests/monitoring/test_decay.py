@@ -8,7 +8,7 @@ import pytest
 
 from directrix import Moments
 from directrix.monitoring import decayed
-from directrix.monitoring.store import as_day
+from directrix.monitoring.decay import as_day
 
 DAY = date(2026, 1, 31)
 

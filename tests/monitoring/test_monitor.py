@@ -10,7 +10,8 @@ from sklearn.preprocessing import StandardScaler
 
 from directrix import MomentClassifier, ScorecardClassifier
 from directrix.export import load, save
-from directrix.monitoring import Monitor, SummaryStore, summarize_day
+from directrix.moments import ScoreHistogram
+from directrix.monitoring import DaySummaries, Monitor, summarize_day
 from directrix.monitoring.day_check import DRIFT, PRIOR_SHIFT, UNCHANGED, UNCLEAR
 
 METRIC = "recall@fpr=0.05"
@@ -187,30 +188,26 @@ def test_days_that_differ_toward_the_positives_have_wider_intervals():
     )
 
 
-def test_a_store_is_the_reference(watched, tmp_path):
+def test_days_that_were_saved_are_the_reference(watched, tmp_path):
     name, model, of, _ = watched
-    store = SummaryStore(tmp_path / "store")
     for k in range(1, 9):
-        store.add(f"2026-01-0{k}", list(of(1000, 0.1, labelled=True)))
-    store.add("2026-01-09", list(of(1000, 0.1)))
+        of(1000, 0.1, labelled=True).scores.save(tmp_path / f"2026-01-0{k}.scores")
     if name != "other":
         save(model, tmp_path / "model")
         model = load(tmp_path / "model")
-    monitor = Monitor.of_store(model, store, until="2026-01-08")
+    scores = {path.stem: ScoreHistogram.load(path) for path in sorted(tmp_path.glob("*.scores"))}
+    monitor = Monitor.of_days(model, [DaySummaries(each, None) for each in scores.values()])
     assert monitor.scores.weight.sum() == 8000
-    checks = monitor.check_days(store)
-    assert [check.day for check in checks] == [f"2026-01-0{k}" for k in range(1, 10)]
-    assert checks[0].promises
-    assert not checks[-1].promises
-    assert [c.day for c in monitor.check_days(store, since="2026-01-09")] == ["2026-01-09"]
+    check = monitor.check(DaySummaries(scores["2026-01-01"], None), "2026-01-01")
+    assert check.day == "2026-01-01"
+    assert check.promises
 
 
-def test_a_store_of_another_model_is_refused(tmp_path):
+def test_days_of_another_model_are_refused():
     day = Days(0)
-    store = SummaryStore(tmp_path)
-    store.add("2026-01-01", list(summarize_day(line(day), *day(500, 0.2))))
+    days = [summarize_day(line(day), *day(500, 0.2))]
     with pytest.raises(ValueError, match="summarise the days with this model"):
-        Monitor.of_store(line(day), store)
+        Monitor.of_days(line(day), days)
 
 
 def test_a_reference_without_positives_is_refused():
@@ -221,19 +218,8 @@ def test_a_reference_without_positives_is_refused():
         Monitor(summaries.scores)
 
 
-def test_days_whose_labels_came_later_are_checked_as_labelled(watched, monitor, tmp_path):
+def test_a_day_without_rows_tells_nothing_as_a_reference(watched):
     _, _, of, reference = watched
-    labelled = of(2000, 0.1, labelled=True)
-    waiting = [summary.unlabelled() for summary in labelled]
-    store = SummaryStore(tmp_path)
-    store.add("2026-01-01", waiting)
-    store.correct("2026-01-01", subtract=waiting, add=list(labelled), key="labels")
-    # A day of which all rows were removed is no day to check, and tells nothing as a reference.
-    store.add("2026-01-02", waiting)
-    store.correct("2026-01-02", subtract=waiting, key="removed")
-    (check,) = monitor.check_days(store)
-    assert check.n_rows == 2000
-    assert check.promises
     empty = of(1, 0.1, labelled=True)
     empty = type(empty)(empty.scores - empty.scores, None)
     assert Monitor(reference.scores, days=[empty] * 7).effects["scores"].excess == 0

@@ -53,9 +53,9 @@ def test_a_summary_of_the_wrong_type_is_refused():
         frame, y
     )
     line = MomentClassifier("f1").fit(X, y)
-    with pytest.raises(TypeError, match="stream 'counts'"):
+    with pytest.raises(TypeError, match="again to BinCounts"):
         refit(card, Moments.of(X, y))
-    with pytest.raises(TypeError, match="stream 'moments'"):
+    with pytest.raises(TypeError, match="again to Moments"):
         refit(line, BinCounts.of(card.binner_, frame, y))
 
 

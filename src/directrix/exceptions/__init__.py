@@ -34,8 +34,6 @@ from directrix.exceptions.files import LedgerFileError as LedgerFileError
 from directrix.exceptions.files import ModelFileError as ModelFileError
 from directrix.exceptions.files import MomentsFileError as MomentsFileError
 from directrix.exceptions.files import NotUtf8Error as NotUtf8Error
-from directrix.exceptions.files import StoreConflictError as StoreConflictError
-from directrix.exceptions.files import StoreFileError as StoreFileError
 from directrix.exceptions.releases import BinsOfTheseRowsError as BinsOfTheseRowsError
 from directrix.exceptions.releases import ColumnsLeftOutWarning as ColumnsLeftOutWarning
 from directrix.exceptions.releases import ConflictingReleaseError as ConflictingReleaseError
@@ -61,7 +59,6 @@ EXTRAS = {
     "onnx": "onnx",
     "onnxruntime": "onnx",
     "mlflow": "mlflow",
-    "fsspec": "remote",
     "opendp": "private",
 }
 

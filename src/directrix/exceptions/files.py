@@ -55,25 +55,6 @@ class ModelFileError(FileContentError):
     _noun = "model"
 
 
-class StoreFileError(FileContentError):
-    """A file of a summary store is not one that this version can read, or it is damaged."""
-
-    _noun = "part of a summary store"
-
-
-class StoreConflictError(Fields, ValueError):
-    """A day of a summary store already has other summaries under the same key."""
-
-    day: str
-    key: str
-
-    def __str__(self) -> str:
-        return (
-            f"{self.day} already has other summaries with the key {self.key!r}: to add another "
-            "part of the day, give it a key of its own; to replace them, use remove_day first"
-        )
-
-
 class LedgerFileError(FileContentError):
     """A file is not a ledger of releases, or it is damaged."""
 

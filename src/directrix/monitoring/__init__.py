@@ -1,17 +1,13 @@
-"""Models in use: daily summaries that forget and are corrected, and what they tell of a model.
+"""Models in use: daily summaries, which add and forget, and what they tell of a model.
 
 Public names
 ------------
-`SummaryStore`
-    A folder of daily summaries that several processes may write and read.
 `decayed`
     Sum of daily summaries whose weights fall with their age.
-`summarize_day`, `DaySummaries`
-    Scores and columns of the rows of a day, as a model sees them.
+`summarize_day`, `summarize_segments`, `DaySummaries`
+    Scores and columns of the rows of a day, of all or of each segment, as a model sees them.
 `Monitor`, `DayCheck`
     Checks of a day against reference rows: prevalence, alerts, drift, promises kept.
-`summarize_segments`, `SegmentMonitor`, `SegmentChecks`, `BrokenLimit`
-    The same for each segment of the rows, with one rate of false alarms for all.
 `retune`, `refit`
     Repair: another threshold, another fit.
 `challenge`, `compare_models`
@@ -23,19 +19,12 @@ Public names
 from directrix.monitoring.capacity import BudgetMove, keep_budget
 from directrix.monitoring.challenge import Challenge, Challenges, challenge, compare_models
 from directrix.monitoring.day_check import DayCheck
-from directrix.monitoring.day_summaries import DaySummaries, summarize_day
+from directrix.monitoring.day_summaries import DaySummaries, summarize_day, summarize_segments
+from directrix.monitoring.decay import decayed
 from directrix.monitoring.monitor import Monitor
 from directrix.monitoring.repair import Refit, Retuning, refit, retune
-from directrix.monitoring.segments import (
-    BrokenLimit,
-    SegmentChecks,
-    SegmentMonitor,
-    summarize_segments,
-)
-from directrix.monitoring.store import SummaryStore, decayed
 
 __all__ = [
-    "BrokenLimit",
     "BudgetMove",
     "Challenge",
     "Challenges",
@@ -44,9 +33,6 @@ __all__ = [
     "Monitor",
     "Refit",
     "Retuning",
-    "SegmentChecks",
-    "SegmentMonitor",
-    "SummaryStore",
     "challenge",
     "compare_models",
     "decayed",

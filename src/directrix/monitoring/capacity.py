@@ -18,7 +18,7 @@ import numpy as np
 from directrix.classifiers.threshold_classifier import ThresholdClassifier
 from directrix.metrics.budget import Budget, KeptBudget, days_needed, order_threshold
 from directrix.moments import ScoreHistogram
-from directrix.monitoring.store import SummaryStore, as_day
+from directrix.monitoring.decay import as_day
 from directrix.rows.sums import tree_sum
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class BudgetMove:
 
 def keep_budget(
     model: Any,
-    scores: SummaryStore | Mapping[Any, Any],
+    scores: Mapping[Any, Any],
     budget: Budget | None = None,
     *,
     guarantee: float | None = None,
@@ -114,7 +114,7 @@ def keep_budget(
     Parameters
     ----------
     model : fitted classifier of this library, of two classes
-    scores : SummaryStore, or dict of ScoreHistogram by day; for teams, a dict of these by team
+    scores : dict of ScoreHistogram by day; for teams, a dict of these by team
         Scores of the days, with or without labels, as `summarize_day` counts them. Histograms of
         ``model.expected_saving(...)``, where each row is decided about by its own costs.
     budget : Budget, optional
@@ -193,24 +193,18 @@ class _Days:
     above: FloatArray
 
     @classmethod
-    def of(cls, scores: SummaryStore | Mapping[Any, ScoreHistogram]) -> _Days:
+    def of(cls, scores: Mapping[Any, Any]) -> _Days:
         """Count the rows of days without regard to labels."""
         found: dict[date, list[ScoreHistogram]] = {}
-        if isinstance(scores, SummaryStore):
-            names = [name for name in ("scores", "unlabelled-scores") if name in scores.streams()]
-            streams = [scores.read(name) for name in names]
-        else:
-            streams = [dict(scores)]
-        for stream in streams:
-            for day, histogram in stream.items():
-                if not isinstance(histogram, ScoreHistogram):
-                    msg = (
-                        f"the scores of {day} are a ScoreHistogram, such as "
-                        "ScoreHistogram.of_scores(None, model.decision_function(X)), not "
-                        f"{type(histogram).__name__}"
-                    )
-                    raise TypeError(msg)
-                found.setdefault(as_day(day), []).append(histogram.unlabelled())
+        for day, histogram in scores.items():
+            if not isinstance(histogram, ScoreHistogram):
+                msg = (
+                    f"the scores of {day} are a ScoreHistogram, such as "
+                    "ScoreHistogram.of_scores(None, model.decision_function(X)), not "
+                    f"{type(histogram).__name__}"
+                )
+                raise TypeError(msg)
+            found.setdefault(as_day(day), []).append(histogram.unlabelled())
         days = {day: tree_sum(found[day]) for day in sorted(found)}
         if not days:
             msg = "there are no days to set a threshold by"

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 
 from directrix.classifiers import ScorecardClassifier
 from directrix.classifiers.base import LinearClassifier
 from directrix.classifiers.labels import positive_of, toward_positive
 from directrix.export import save
 from directrix.fitting.held_out_scores import ScoreScale, positive_response, response_method
-from directrix.moments import Moments, ScoreHistogram, Summary
-from directrix.rows.labels import as_labels
+from directrix.moments import Moments, ScoreHistogram
+from directrix.rows.labels import as_labels, numbered_names
 from directrix.tables import BinCounts
 
 if TYPE_CHECKING:
@@ -51,11 +51,6 @@ class DaySummaries:
             columns = columns + other.columns
         return DaySummaries(self.scores + other.scores, columns)
 
-    def __iter__(self) -> Iterator[Summary]:
-        yield self.scores
-        if self.columns is not None:
-            yield self.columns
-
 
 def summarize_day(
     model: Any,
@@ -66,13 +61,13 @@ def summarize_day(
     binner: Binner | None = None,
     table: Any = None,
 ) -> DaySummaries:
-    """Summarise the rows of a day for a store and for checks.
+    """Summarise the rows of a day, to be kept and checked.
 
     Parameters
     ----------
     model : fitted classifier of two classes
         Any of this library, whose scores are zero at its threshold, or one of another library with
-        ``predict_proba`` or ``decision_function``: its threshold is given to `Monitor.of_store`.
+        ``predict_proba`` or ``decision_function``: its threshold is given to `Monitor.of_days`.
         For scores alone, an `OperatingPointClassifier` without an estimator.
     X : rows, as the model takes them
     y : array of shape (n,), optional
@@ -123,6 +118,35 @@ def summarize_day(
         names = None if names is None else [str(name) for name in names]
         columns = Moments.of(X, y, sample_weight, classes=classes, feature_names=names)
     return DaySummaries(histogram, columns)
+
+
+def summarize_segments(
+    model: Any, X: Any, y: Any = None, sample_weight: Any = None, *, segment: Any
+) -> dict[Any, DaySummaries]:
+    """Summarise the rows of a day in each segment; see `summarize_day`.
+
+    Parameters
+    ----------
+    model, X, y, sample_weight : as in `summarize_day`
+    segment : array of shape (n,)
+        Segment of each row, such as a country.
+
+    Returns
+    -------
+    dict of DaySummaries by segment
+    """
+    names, number = numbered_names(segment)
+    made = {}
+    for position, name in enumerate(names):
+        rows = np.flatnonzero(number == position)
+        beside = (None if each is None else np.asarray(each)[rows] for each in (y, sample_weight))
+        made[name] = summarize_day(model, _take(X, rows), *beside)
+    return made
+
+
+def _take(X: Any, rows: Any) -> Any:
+    """Return some rows of a table of any library."""
+    return X.take(rows) if hasattr(X, "column_names") else _safe_indexing(X, rows)
 
 
 def _known_labels(model: Any, y: Any) -> AnyArray:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from datetime import date
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
 from math import inf
 from operator import add
@@ -30,13 +29,14 @@ from directrix.monitoring.day_check import (
     effects_of_days,
 )
 from directrix.monitoring.day_summaries import DaySummaries, require_scores_of, threshold_of
-from directrix.monitoring.store import as_day
+from directrix.monitoring.decay import as_day
 from directrix.monitoring.vectors import (
     DayComparison,
     compare_columns,
     compare_scores,
     labelled_pair,
 )
+from directrix.rows.labels import ordered_names
 from directrix.rows.sums import tree_sum
 from directrix.tables import BinCounts, stability
 from directrix.tables.counts.stability import psi_reading, stability_index
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from directrix._typing import FloatArray
     from directrix.classifiers import OperatingPoint
     from directrix.monitoring.mixture import MixtureFit
-    from directrix.monitoring.store import SummaryStore
 
 #: Cells of the population stability index of scores: tenths of the reference rows.
 _PSI_CELLS = 10
@@ -71,7 +70,7 @@ class Monitor:
         What the model promised.
     threshold : float
         Rows with scores above it are alerts; zero for all classifiers of this library. For others
-        `of_days` and `of_store` take it on the scale of their own scores.
+        `of_days` takes it on the scale of their own scores.
     alarm_rate : float
         Probability of a false alarm of drift on a day.
     days : iterable of DaySummaries
@@ -140,38 +139,6 @@ class Monitor:
         return f"<Monitor: {self.scores.weight.sum():,.0f} reference rows{days}; scores{columns}>"
 
     @classmethod
-    def of_store(
-        cls,
-        model: Any,
-        store: SummaryStore,
-        *,
-        since: Any = None,
-        until: Any = None,
-        threshold: float | None = None,
-        alarm_rate: float = ALARM_RATE,
-    ) -> Monitor:
-        """Take the labelled days of a store as the reference.
-
-        Parameters
-        ----------
-        model : fitted classifier
-        store : SummaryStore
-            With the streams ``scores``, and ``moments`` or ``counts``.
-        since, until : date or str, optional
-            First and last reference day.
-        threshold : float, optional
-            Of a model of another library, on the scale of its own scores: rows with a probability
-            (or ``decision_function``) above it are alerts. By default that of a model which has
-            one, and else 0.5 (or 0).
-        alarm_rate : float
-        """
-        scores = store.read("scores", since=since, until=until)
-        stream = next((s for s in ("counts", "moments") if s in store.streams()), None)
-        columns = {} if stream is None else store.read(stream, since=since, until=until)
-        days = [DaySummaries(each, columns.get(day)) for day, each in scores.items()]
-        return cls.of_days(model, days, threshold=threshold, alarm_rate=alarm_rate)
-
-    @classmethod
     def of_days(
         cls,
         model: Any,
@@ -187,7 +154,11 @@ class Monitor:
         model : fitted classifier
         days : iterable of DaySummaries
             From `summarize_day`, with labels.
-        threshold, alarm_rate : as in `of_store`
+        threshold : float, optional
+            Of a model of another library, on the scale of its own scores: rows with a probability
+            (or ``decision_function``) above it are alerts. By default that of a model which has
+            one, and else 0.5 (or 0).
+        alarm_rate : float
         """
         listed = list(days)
         if not listed:
@@ -209,32 +180,72 @@ class Monitor:
             days=[DaySummaries(d.scores, each) for d, each in zip(listed, paired, strict=True)],
         )
 
-    def check_days(
-        self, store: SummaryStore, *, since: Any = None, until: Any = None
-    ) -> list[DayCheck]:
-        """Check the days of a store, those without labels too.
+    @classmethod
+    def of_segments(
+        cls,
+        model: Any,
+        days: Iterable[Mapping[Any, DaySummaries]],
+        *,
+        threshold: float | None = None,
+        alarm_rate: float = ALARM_RATE,
+    ) -> dict[Any, Monitor]:
+        """Return a monitor of each segment, against the labelled days of that segment.
+
+        A drift in one country is lost among the rows of all. Rates differ between segments by
+        nature, so that each is compared with its own past, not with what the model promised of all
+        rows. All of them share one rate of false alarms: with k segments, each is tested at a k-th
+        of it (Bonferroni).
 
         Parameters
         ----------
-        store : SummaryStore
-        since, until : date or str, optional
-            First and last day.
+        model : fitted classifier
+        days : iterable of dict of DaySummaries by segment
+            From `summarize_segments`, with labels. A segment without rows of both classes is left
+            out.
+        threshold : as in `of_days`
+        alarm_rate : float
+            Probability of a false alarm in any segment on a day.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from directrix import MomentClassifier
+        >>> from directrix.monitoring import Monitor, summarize_segments
+        >>> rng = np.random.default_rng(0)
+        >>> def day(n, moved=0.0):
+        ...     y, country = rng.random(n) < 0.1, rng.choice(["AT", "CH", "DE"], n)
+        ...     X = rng.normal(size=(n, 2)) + y[:, None]
+        ...     return X + moved * np.outer(country == "CH", [1, -1]), y, country
+        >>> X, y, _ = day(4000)
+        >>> model = MomentClassifier("recall@fpr=0.05").fit(X, y)
+        >>> def summaries(X, y, country):
+        ...     return summarize_segments(model, X, y, segment=country)
+        >>> monitors = Monitor.of_segments(model, [summaries(*day(4000)) for _ in range(10)])
+        >>> new = summaries(*day(2000, moved=0.5))
+        >>> {name: monitors[name].check(new[name]).verdict for name in monitors}
+        {'AT': 'unchanged', 'CH': 'drift', 'DE': 'unchanged'}
         """
-        stream = "counts" if isinstance(self.columns, BinCounts) else "moments"
-        found: dict[str, dict[Any, Any]] = {}
-        for name in ("scores", stream):
-            for each in (name, f"unlabelled-{name}"):
-                first = date.min if since is None else as_day(since)
-                last = date.max if until is None else as_day(until)
-                known = any(first <= day <= last for day in store.days(each))
-                found[each] = store.read(each, since=since, until=until) if known else {}
-        checks = []
-        for day in sorted({*found["scores"], *found["unlabelled-scores"]}):
-            scores = _both(found["scores"].get(day), found["unlabelled-scores"].get(day))
-            columns = _both(found[stream].get(day), found[f"unlabelled-{stream}"].get(day))
-            if _has_rows(scores):  # all rows of a day may have been subtracted
-                checks.append(self.check(DaySummaries(scores, columns), day))
-        return checks
+        by_segment: dict[Any, list[DaySummaries]] = {}
+        for day in days:
+            for name, summaries in day.items():
+                by_segment.setdefault(name, []).append(summaries)
+        known = {
+            name: by_segment[name]
+            for name in ordered_names(by_segment)
+            if _has_both(by_segment[name])
+        }
+        if not known:
+            msg = "no segment has labelled reference rows of both classes"
+            raise ValueError(msg)
+        monitors = {
+            name: cls.of_days(
+                model, listed, threshold=threshold, alarm_rate=alarm_rate / len(known)
+            )
+            for name, listed in known.items()
+        }
+        for monitor in monitors.values():
+            monitor.operating_point = None  # its rates are those of all rows
+        return monitors
 
     def check(self, day: DaySummaries, when: Any = None) -> DayCheck:
         """Check the rows of a day.
@@ -393,19 +404,15 @@ def _count_interval(share: float, error: float, total: float) -> tuple[float, fl
     return float(np.floor(total * low)), float(np.ceil(total * high))
 
 
-def _both(labelled: Any, unlabelled: Any) -> Any:
-    """Return the summary of all rows of a day, with labels if all rows have them."""
-    # Rows whose labels came later have left a summary without rows behind.
-    if unlabelled is None or (labelled is not None and not _has_rows(unlabelled)):
-        return labelled
-    if labelled is None or not _has_rows(labelled):
-        return unlabelled
-    return labelled.unlabelled() + unlabelled
-
-
 def _n_columns(columns: Moments | BinCounts) -> int:
     """Return the number of columns of a summary."""
     return len(columns.bins) if isinstance(columns, BinCounts) else columns.n_features
+
+
+def _has_both(days: Iterable[DaySummaries]) -> bool:
+    """Return whether days have labelled rows of both classes."""
+    labelled = [day.scores.weight for day in days if len(day.scores.classes) == 2]
+    return bool(labelled) and bool(np.sum(labelled, axis=0).all())
 
 
 def _has_rows(summary: Any) -> bool:

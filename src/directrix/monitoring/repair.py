@@ -121,7 +121,7 @@ def retune(
     if not isinstance(given, ScoreHistogram | Mapping):
         msg = (
             "scores must be a ScoreHistogram, or a dict of them by day (the scores of "
-            f"summarize_day, or store.read('scores')), not {type(given).__name__}"
+            f"summarize_day), not {type(given).__name__}"
         )
         raise TypeError(msg)
     days = list(scores.values()) if isinstance(scores, Mapping) else []
@@ -287,7 +287,7 @@ def refit(model: Any, summary: Moments | BinCounts) -> Refit:
     ----------
     model : fitted classifier of two classes
     summary : Moments or BinCounts
-        Labelled; from a `SummaryStore`: ``store.decayed("moments", half_life=30)``.
+        Labelled; such as ``decayed(days, half_life=30)``.
     """
     if isinstance(model, OperatingPointClassifier):
         msg = "a summary does not fit an estimator again: fit it to rows, and its threshold too"
@@ -295,13 +295,13 @@ def refit(model: Any, summary: Moments | BinCounts) -> Refit:
     labelled = labelled_pair(summary, positive_of(model))
     if isinstance(model, ScorecardClassifier):
         if not isinstance(summary, BinCounts):
-            msg = "a card is fitted again to BinCounts, the stream 'counts' of a store"
+            msg = "a card is fitted again to BinCounts"
             raise TypeError(msg)
         _require_bins_of(model, summary)
         new = clone(model).fit_summary(summary)
     else:
         if not isinstance(summary, Moments):
-            msg = "a linear model is fitted again to Moments, the stream 'moments' of a store"
+            msg = "a linear model is fitted again to Moments"
             raise TypeError(msg)
         _require_features_of(model, summary)
         new = MomentClassifier(model.metric, positive=positive_of(model)).fit_summary(summary)

@@ -15,8 +15,7 @@ import pandas as pd
 
 from directrix import Binner, Moments, ScorecardClassifier
 from directrix.classifiers.scorecard.edit_log import EditLog
-from directrix.moments import ReleasedMoments, ScoreHistogram
-from directrix.monitoring import SummaryStore
+from directrix.moments import ReleasedMoments
 from directrix.tables import BinCounts, ReleasedCounts, TableSketch
 
 HERE = Path(__file__).parent
@@ -93,19 +92,6 @@ def editor():
     return edit.monotone("age", "increasing").points("age", {0: 5})
 
 
-def days(folder):
-    """Write a store of two days: moments, counts and scores, more rows of a day, and a note."""
-    store = SummaryStore(folder, keep_days=400)
-    X, y = rows(100)
-    scores = ScoreHistogram.of_scores(y, X["income"], center=0.0, scale=1000.0)
-    first = [Moments.of(X[["income"]], y), BinCounts.of(AGREED, X, y), scores]
-    store.add("2026-01-01", first, note="Grüße")
-    for n, key in ((60, None), (50, "late labels")):
-        X, y = rows(n, 500)
-        store.add("2026-01-02", Moments.of(X[["income"]], y), key=key)
-    (folder / ".lock").unlink()
-
-
 #: By file: what it holds, and how that is made.
 CASES = {
     "v1-0.3.0-own-bins.binner.json": (Binner, own_bins),
@@ -114,7 +100,6 @@ CASES = {
     "v1-0.3.0-two-sites.release": (ReleasedMoments, released_moments),
     "v1-0.3.0-edits.json": (EditLog, lambda: editor().log()),
     "v1-0.3.0-editor.json": (ScorecardClassifier, editor),
-    "v1-0.3.0-store": (SummaryStore, days),
 }
 
 
@@ -134,35 +119,24 @@ def answers_of(value):
         }
     if isinstance(value, EditLog):
         return {"log": str(value)}
-    if isinstance(value, SummaryStore):
-        return {
-            "days": [str(day) for day in value.days("moments")],
-            "keep_days": value.keep_days,
-            "totals": [repr(value.total(stream)) for stream in ("moments", "counts", "scores")],
-        }
     return {"log": str(value.log()), "card": str(value.card), "fitted": str(value.fit().card_)}
 
 
 def digest(path):
-    """Return the SHA-256 of a file, or of all files of a folder."""
-    files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+    """Return the SHA-256 of a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def main():
     """Write every case that has no file, and its answers."""
     answers = json.loads(ANSWERS.read_text(encoding="utf-8")) if ANSWERS.exists() else {}
-    for name, (holds, made) in CASES.items():
+    for name, (_, made) in CASES.items():
         path = HERE / name
         if path.exists():
             continue
-        if holds is SummaryStore:
-            made(path)
-            answers[name] = {"sha256": digest(path), **answers_of(SummaryStore(path))}
-        else:
-            value = made()
-            value.save(path)
-            answers[name] = {"sha256": digest(path), **answers_of(value)}
+        value = made()
+        value.save(path)
+        answers[name] = {"sha256": digest(path), **answers_of(value)}
     text = json.dumps(answers, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     ANSWERS.write_text(text, encoding="utf-8")
 
