@@ -47,7 +47,7 @@ def linear_scores(formula, X):
         DirectClassifier("recall@fpr=0.1", cv=3),
         BetaBernoulliClassifier(),
         BetaBernoulliClassifier(plateaus=(0.1, 0.6)),
-        BetaBernoulliClassifier(plateaus="learned", learn="gamma"),
+        BetaBernoulliClassifier(plateaus="learned"),
     ],
     ids=repr,
 )

@@ -106,7 +106,7 @@ ESTIMATORS = [
     SmoothClassifier(loss="logistic", kernel="polynomial", alpha=0.1, cv=2),
     SmoothClassifier(loss="logistic", solver="sgd", alpha=1e-2, cv=2),
     BetaBernoulliClassifier(),
-    BetaBernoulliClassifier(plateaus="learned", learn="gamma"),
+    BetaBernoulliClassifier(plateaus="learned"),
     BetaBernoulliClassifier(plateaus=(0.05, 0.7), alpha=(0.1, 1.0)),
     BetaBernoulliClassifier(prior="gaussian-laplace"),
     BetaBernoulliClassifier(kernel="rbf"),

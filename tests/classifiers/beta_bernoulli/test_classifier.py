@@ -241,18 +241,6 @@ class TestLearned:
         assert a + b == pytest.approx(0.95, abs=0.03)
         assert (ours.predict(X) == truth).mean() > 0.97
 
-    def test_what_is_learned_is_what_was_named(self):
-        X, y = rows()
-        mixing = BetaBernoulliClassifier(learn="mixing").fit(X, y).loss_
-        assert (mixing.prior_mean, mixing.gamma) == (0.5, 1.0)
-        assert mixing.mixing != 0.3
-        gamma = BetaBernoulliClassifier(learn=("gamma",)).fit(X, y).loss_
-        assert gamma.mixing == 0.3
-        assert gamma.gamma > 1.0  # a sharper loss is a weaker penalty
-        both = BetaBernoulliClassifier(plateaus="learned", learn=["gamma"]).fit(X, y).loss_
-        assert both.gamma != 1.0
-        assert both.prior_mean != 0.5
-
     def test_gamma_and_the_ridge_are_one(self):
         X, y = standardized()
         weight = np.ones(len(y))
@@ -268,7 +256,7 @@ class TestLearned:
 def test_the_least_training_error_is_a_matter_of_the_solver():
     X, y = rows(150, 2)
     smooth = BetaBernoulliClassifier(plateaus="empirical").fit(X, y)
-    sharp = BetaBernoulliClassifier(plateaus="empirical", learn="gamma", solver="slam").fit(X, y)
+    sharp = BetaBernoulliClassifier(plateaus="learned", solver="slam").fit(X, y)
     assert sharp.score(X, y) >= smooth.score(X, y)
     # Its gamma is the most likely: neither of its neighbours is better.
     scores, weight = sharp.decision_function(X) + sharp._shift, np.ones(len(y))
@@ -312,8 +300,6 @@ WRONG = {
         "kernel": "rbf",
         "prior": "gaussian-laplace",
     },
-    "learn may name 'mixing', 'prior_mean', 'gamma', not 'theta'": {"learn": "theta"},
-    "give alpha='auto', and held-out rows choose": {"learn": ["ridge"]},
     "class_weight must be": {"class_weight": "heavy"},
 }
 

@@ -195,9 +195,9 @@ def test_with_a_kernel_the_coefficients_of_few_rows_are_kept(figure):
 
 def test_plateaus_are_learned_in_turn_with_the_sparse_search():
     rows = objective(n=80)
-    model = BetaBernoulliClassifier(
-        plateaus="learned", learn="gamma", prior="gaussian-laplace", solver="sla"
-    ).fit(rows.X, rows.positive)
+    model = BetaBernoulliClassifier(plateaus="learned", prior="gaussian-laplace", solver="sla").fit(
+        rows.X, rows.positive
+    )
     assert model.n_support_ < 5
     assert model.loss_.gamma != 200.0
     assert replace(model.loss_, gamma=1.0) != BetaBernoulli(0.5, rows.positive.mean())

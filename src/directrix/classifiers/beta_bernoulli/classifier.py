@@ -40,12 +40,12 @@ if TYPE_CHECKING:
 
 # ── Parameters with which BetaBernoulliClassifier is one of the paper's configurations ────────────
 
-#: Hasan and Pal 2015, section 5: plateaus, what is learned, and the search.
+#: Hasan and Pal 2015, section 5: plateaus and the search.
 PAPER_SETTINGS: dict[str, dict[str, Any]] = {
-    "BBLR1": {"plateaus": "weak", "learn": (), "solver": "sla"},
-    "BBLR2": {"plateaus": "empirical", "learn": (), "solver": "sla"},
-    "BBLR3": {"plateaus": "empirical", "learn": (), "solver": "slam"},
-    "BBLR4": {"plateaus": "learned", "learn": ("gamma",), "solver": "slam"},
+    "BBLR1": {"plateaus": "weak", "solver": "sla"},
+    "BBLR2": {"plateaus": "empirical", "solver": "sla"},
+    "BBLR3": {"plateaus": "empirical", "solver": "slam"},
+    "BBLR4": {"plateaus": "learned", "solver": "slam"},
 }
 
 # ── The state of a fitted BetaBernoulliClassifier as facts and arrays, and its checks ─────────────
@@ -88,18 +88,18 @@ class BetaBernoulliClassifier(KernelScoring):
 
     The paper's configurations, ``BetaBernoulliClassifier.paper("BBLR3")`` and so on, are:
 
-    ===== =========== =========== ====== ======================================================
-    name  plateaus    learn       solver
-    ===== =========== =========== ====== ======================================================
-    BBLR1 "weak"      ()          "sla"  γ follows the path, λ is `alpha`
-    BBLR2 "empirical" ()          "sla"  the same
-    BBLR3 "empirical" ()          "slam" held-out rows choose λ, r, γ_min and γ_max
-    BBLR4 "learned"   ("gamma",)  "slam" the same, in turn with gradient descent in ϖ, θ and γ
-    ===== =========== =========== ====== ======================================================
+    ===== =========== ====== ======================================================
+    name  plateaus    solver
+    ===== =========== ====== ======================================================
+    BBLR1 "weak"      "sla"  γ follows the path, λ is `alpha`
+    BBLR2 "empirical" "sla"  the same
+    BBLR3 "empirical" "slam" held-out rows choose λ, r, γ_min and γ_max
+    BBLR4 "learned"   "slam" the same, in turn with gradient descent in ϖ, θ and γ
+    ===== =========== ====== ======================================================
 
     The other combinations are ours, among them the defaults.
 
-    With this penalty (γ, α) and (1, α/γ²) are the same model: γ is 1 unless it is learned.
+    With this penalty (γ, α) and (1, α/γ²) are the same model: γ is 1 but for a search.
 
     With a kernel, :math:`f(x) = \sum_j a_j K(x, x_j) + b` (eq. 36–38) and the penalty is
     :math:`\frac{\alpha}{2} a^\top K a`, the norm of f, by the representer theorem; the paper puts
@@ -116,7 +116,8 @@ class BetaBernoulliClassifier(KernelScoring):
         Probabilities are from a to a + b (eq. 5). "robust", the default, is (0.15, 0.7), for
         decisions; "weak", α = β = 1 and n = 100, hence (0.01, 0.98); "empirical", (π/2, 1/2) with
         π the share of positives; "learned", ϖ and θ are learned, starting from the error rates of
-        logistic regression (eq. 29–35). Choose "learned" if the probabilities matter.
+        logistic regression (eq. 29–35), with "sla" and "slam" γ too. Choose "learned" if the
+        probabilities matter.
     alpha : float, sequence of float or "auto"
         Ridge, in units of the sum of the losses over rows; 1 by default. With several values, the
         one with the least held-out log-loss is chosen; "auto" tries 0.01 to 100.
@@ -133,13 +134,11 @@ class BetaBernoulliClassifier(KernelScoring):
         of features or with a kernel those of rows. The mixture is fitted to the coefficients: with
         "sla" and "slam" by the paper's Algorithm 3, otherwise by our variant of it, which starts
         from the coefficients of the ridge.
-    learn : sequence of "mixing", "prior_mean" and "gamma"
-        Parameters of the loss to learn as well, starting from the values of `plateaus`.
     solver : "lbfgs", "sgd", "sla" or "slam"
         "sgd" takes one row at a time; with a kernel it is unstable unless alpha is small. "sla" and
         "slam" are the paper's searches for the least training error; "slam" also chooses the ridge.
         Their γ is the last of the search, so that nearly all probabilities are plateaus; with
-        ``learn="gamma"`` it is the most likely. Keep "lbfgs" if unsure.
+        ``plateaus="learned"`` it is the most likely. Keep "lbfgs" if unsure.
     class_weight : dict, "balanced" or None
         Weight of each class, as in scikit-learn.
     random_state : int, RandomState or None
@@ -190,7 +189,7 @@ class BetaBernoulliClassifier(KernelScoring):
     prior_: GaussianLaplace | None
     n_iter_: int
 
-    def __init__(  # noqa: PLR0913 - ten parameters of an estimator
+    def __init__(
         self,
         *,
         positive: Any = None,
@@ -199,7 +198,6 @@ class BetaBernoulliClassifier(KernelScoring):
         kernel: Any = None,
         kernel_params: dict[str, Any] | None = None,
         prior: str = "gaussian",
-        learn: str | Sequence[str] = (),
         solver: str = "lbfgs",
         class_weight: Any = None,
         random_state: Any = None,
@@ -211,7 +209,6 @@ class BetaBernoulliClassifier(KernelScoring):
         self.kernel = kernel
         self.kernel_params = kernel_params
         self.prior = prior
-        self.learn = learn
         self.solver = solver
         self.class_weight = class_weight
         self.random_state = random_state

@@ -13,7 +13,6 @@ from sklearn.utils import check_random_state
 
 from directrix._typing import AnyArray, FloatArray
 from directrix.classifiers.beta_bernoulli.plateaus import (
-    LEARNABLE,
     Found,
     checked_plateaus,
     learn,
@@ -71,7 +70,6 @@ class FitSettings:
     plateaus: Any
     kernel: Kernel | None
     prior: str
-    learn: tuple[str, ...]
     solver: str
     seed: int
 
@@ -79,14 +77,10 @@ class FitSettings:
     def of(cls, classifier: Any) -> FitSettings:
         """Return the settings of a classifier's parameters; raise ValueError for invalid ones."""
         plateaus = checked_plateaus(classifier.plateaus)
-        learned = _checked_names(classifier.learn)
-        if isinstance(plateaus, str) and plateaus == "learned":
-            learned |= {"mixing", "prior_mean"}
         settings = cls(
             plateaus,
             Kernel.of(classifier.kernel, classifier.kernel_params),
             classifier.prior,
-            tuple(name for name in LEARNABLE if name in learned),
             classifier.solver,
             int(check_random_state(classifier.random_state).randint(2**31)),
         )
@@ -100,7 +94,7 @@ class FitSettings:
                 choices = ", ".join(map(repr, known))
                 msg = f"{name} must be one of {choices}, not {getattr(self, name)!r}"
                 raise ValueError(msg)
-        if self.solver == "sgd" and (self.learn or self.sparse):
+        if self.solver == "sgd" and (self.learns_plateaus or self.sparse):
             msg = (
                 "solver='sgd' learns no plateaus and has no prior 'gaussian-laplace': "
                 "give solver='lbfgs'"
@@ -111,6 +105,11 @@ class FitSettings:
     def sparse(self) -> bool:
         """Whether the prior makes coefficients zero."""
         return self.prior == "gaussian-laplace"
+
+    @property
+    def learns_plateaus(self) -> bool:
+        """Whether the plateaus are learned with the coefficients."""
+        return isinstance(self.plateaus, str) and self.plateaus == "learned"
 
     @property
     def searches_errors(self) -> bool:
@@ -191,11 +190,17 @@ class FitSettings:
             return np.append(space.coefficients(coef[:-1]), coef[-1])
 
         if self.searches_errors and self.sparse:
-            return search(columns, of_columns(start), self.solver, self.learn, sparse=True)
+            return search(
+                columns,
+                of_columns(start),
+                self.solver,
+                learns_plateaus=self.learns_plateaus,
+                sparse=True,
+            )
         if self.searches_errors:
-            found = search(objective, start, self.solver, self.learn)
-        elif self.learn:
-            found = learn(objective, start, self.learn, **(_EXACT if exact else _ROUGH))
+            found = search(objective, start, self.solver, learns_plateaus=self.learns_plateaus)
+        elif self.learns_plateaus:
+            found = learn(objective, start, **(_EXACT if exact else _ROUGH))
         else:
             solution = lbfgs(objective, start, **(_EXACT if exact else _ROUGH))  # type: ignore[arg-type]
             coef = newton_refine(objective, solution.coef) if exact else solution.coef
@@ -238,19 +243,3 @@ class FitSettings:
                 progress.detail(f"fold {number + 1}, alpha {alpha:g}: log-loss {value:.4f}")
             progress.stage(f"fold {number + 1} of {n_folds} held out")
         return losses
-
-
-def _checked_names(learned: Any) -> set[str]:
-    """Return the names of the parameters to learn; raise ValueError for unknown ones."""
-    names = {learned} if isinstance(learned, str) else set(learned)
-    if "ridge" in names or "alpha" in names:
-        msg = (
-            "the ridge cannot be learned from the training rows, since no ridge fits them best: "
-            "give alpha='auto', and held-out rows choose it"
-        )
-        raise ValueError(msg)
-    if names - set(LEARNABLE):
-        choices = ", ".join(map(repr, LEARNABLE))
-        msg = f"learn may name {choices}, not {learned!r}"
-        raise ValueError(msg)
-    return names

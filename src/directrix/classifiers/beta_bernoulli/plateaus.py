@@ -159,9 +159,9 @@ class PlateauResponse(Response):
         return abs(self.gamma)
 
 
-# ── Plateaus and sharpness learned jointly with the coefficients (BBLR⁴) ──────────────────────────
+# ── Plateaus learned jointly with the coefficients, and with the sharpness in turn (BBLR⁴) ────────
 
-LEARNABLE = ("mixing", "prior_mean", "gamma")
+_PLATEAUS = ("mixing", "prior_mean")
 
 # With ϖ = 1 scores would not matter, and a line search may try that.
 _MOST_MIXING = 0.999
@@ -188,28 +188,31 @@ class Found(NamedTuple):
 class JointObjective:
     r"""A Beta-Bernoulli objective as a function of the coefficients and of the loss parameters.
 
-    .. math:: F(w, b, t, u, v) = L_{\varpi, \theta, \gamma}(X w + b) + \frac{\lambda}{2} \|w\|^2
-              - \frac1W \log \varpi (1 - \varpi) - \frac1W \log \theta (1 - \theta)
-              + \frac{v^2}{2 W}, \qquad
-              \varpi = \sigma(t),\ \theta = \sigma(u),\ \gamma = e^v
+    .. math:: F(w, b, t, u) = L_{\varpi, \theta}(X w + b) + \frac{\lambda}{2} \|w\|^2
+              - \frac1W \log \varpi (1 - \varpi) - \frac1W \log \theta (1 - \theta), \qquad
+              \varpi = \sigma(t),\ \theta = \sigma(u)
 
     with the partials of Hasan and Pal 2015, eq. 31–35, and the chain rule. W is the weight of all
-    rows. Each parameter has a prior with the weight of a row or two: Beta(2, 2) for ϖ and θ,
-    without which ϖ has no best value on linearly separable rows, and the standard normal for log γ.
-    Without it the best γ is infinite: since (γ, λ) and (1, λ/γ²) are the same model, learning γ
-    from the training rows would remove the penalty. The paper has no such priors, as with
-    ``priors=False``.
+    rows. ϖ and θ have the prior Beta(2, 2), with the weight of a row or two, without which ϖ has
+    no best value on linearly separable rows.
 
-    The loss of `objective` has the values to start from; parameters without a name in `names` keep
-    them.
+    ``sharpness=True`` adds γ = exp(v) and, as the paper, leaves out the priors. It is for given
+    coefficients: since (γ, λ) and (1, λ/γ²) are the same model, learning γ with them would remove
+    the penalty.
+
+    The loss of `objective` has the values to start from.
     """
 
     objective: DataObjective
-    names: tuple[str, ...]
-    priors: bool = True
+    sharpness: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The parameters of the loss that follow the coefficients."""
+        return (*_PLATEAUS, "gamma") if self.sharpness else _PLATEAUS
 
     def __call__(self, point: FloatArray) -> tuple[float, FloatArray]:
-        """Return value and gradient at coefficients, intercept last, followed by t, u and v."""
+        """Return value and gradient at coefficients, intercept last, then t, u and perhaps v."""
         coef, unbounded = self.split(point)
         loss, rates = self.loss_at(unbounded)
         rows = self.objective
@@ -218,7 +221,7 @@ class JointObjective:
         total = float(rows.weight.sum())
         slopes = []
         for name, parameter in zip(self.names, unbounded, strict=True):
-            cost, slope = _prior(name, float(parameter)) if self.priors else (0.0, 0.0)
+            cost, slope = (0.0, 0.0) if self.sharpness else _prior(float(parameter))
             value += cost / total
             slopes.append(rates[name] * getattr(partials, name) + slope / total)
         return value, np.append(grad, slopes)
@@ -253,20 +256,16 @@ class JointObjective:
         return replace(loss, **values), rates
 
 
-def _prior(name: str, unbounded: float) -> tuple[float, float]:
+def _prior(unbounded: float) -> tuple[float, float]:
     """Return minus the log prior of an unconstrained parameter, and its slope."""
-    if name == "gamma":
-        return 0.5 * unbounded**2, unbounded
     # −log σ(t) σ(−t), whose slope is 2σ(t) − 1.
     cost = float(np.logaddexp(0.0, -unbounded) + np.logaddexp(0.0, unbounded))
     return cost, float(2.0 * expit(unbounded) - 1.0)
 
 
-def learn(
-    objective: DataObjective, start: FloatArray, names: tuple[str, ...], **options: Any
-) -> Found:
-    """Minimise over the coefficients and the named parameters of the loss jointly, by `lbfgs`."""
-    joint = JointObjective(objective, names)
+def learn(objective: DataObjective, start: FloatArray, **options: Any) -> Found:
+    """Minimise over the coefficients and the plateaus jointly, by `lbfgs`."""
+    joint = JointObjective(objective)
     solution = lbfgs(joint, joint.start(start), **options)
     coef, unbounded = joint.split(solution.coef)
     return Found(coef, joint.loss_at(unbounded)[0], objective.ridge, solution.n_iter)
@@ -287,20 +286,20 @@ def search(
     objective: DataObjective,
     start: FloatArray,
     solver: str,
-    names: tuple[str, ...],
     *,
+    learns_plateaus: bool,
     sparse: bool = False,
 ) -> Found:
-    """Search for the least training error, and learn parameters of the loss in turn with it.
+    """Search for the least training error, and learn plateaus and sharpness in turn with it.
 
-    Hasan and Pal 2015, section 5. Without parameters to learn, this is one run of SLA (BBLR¹ and
+    Hasan and Pal 2015, section 5. Without `learns_plateaus`, this is one run of SLA (BBLR¹ and
     BBLR²) or of SLAM (BBLR³), and γ is the last sharpness of the path. Otherwise (BBLR⁴) these
     steps are repeated as long as the likelihood of the training rows grows:
 
     1. SLA or SLAM with the present ϖ and θ. SLAM chooses r, γ_min, γ_max and λ on held-out rows
        each time; its start is made with the present γ;
-    2. gradient descent in ϖ, θ and γ, as far as they are named, on the likelihood of the training
-       rows at these coefficients (eq. 31–35), without priors.
+    2. gradient descent in ϖ, θ and γ on the likelihood of the training rows at these coefficients
+       (eq. 31–35), without priors.
 
     The paper learns λ by gradient descent on the training rows too. That descent has no end but λ =
     0, since the derivative of eq. 39 by λ is ½‖w‖², so λ is left to the held-out rows of SLAM.
@@ -312,20 +311,20 @@ def search(
     loss: Any = replace(objective.loss, gamma=1.0)  # type: ignore[type-var]
     gammas: tuple[float, ...] = START_GAMMAS
     best, best_cost, n_iter = Found(start, loss, objective.ridge, 0), np.inf, 0
-    for _ in range(_MOST_ROUNDS if names else 1):
+    for _ in range(_MOST_ROUNDS if learns_plateaus else 1):
         rows = replace(objective, loss=loss)
         found = search_errors(solver, rows, start, gammas=gammas, run=run)
         start, n_iter = found.solution.coef, n_iter + found.solution.n_iter
         loss = replace(loss, gamma=found.gamma)
-        if names:
-            loss = most_likely(replace(objective, loss=loss), start, names)
+        if learns_plateaus:
+            loss = most_likely(replace(objective, loss=loss), start)
         cost = replace(objective, loss=loss, ridge=0.0)(start)[0]
         if np.isfinite(best_cost) and not cost < best_cost - _LEAST_GAIN * abs(best_cost):
             break
         best, best_cost = Found(start, loss, found.ridge, n_iter), cost
         if sparse:
             best = best._replace(prior=found.solution.prior, kept=found.solution.kept)
-        gammas = (loss.gamma,) if "gamma" in names else START_GAMMAS
+        gammas = (loss.gamma,)
         loss = replace(loss, gamma=1.0)
     if best.prior is not None and best.prior.share == 0.0:
         warn(
@@ -338,10 +337,8 @@ def search(
     return best._replace(n_iter=n_iter)
 
 
-def most_likely(
-    objective: DataObjective, coef: FloatArray, names: tuple[str, ...]
-) -> BetaBernoulli:
-    """Return the loss with the named parameters of a maximum of the likelihood.
+def most_likely(objective: DataObjective, coef: FloatArray) -> BetaBernoulli:
+    """Return the loss with the parameters of a maximum of the likelihood.
 
     It is the maximum that descent from the values of the loss reaches. The sharpness alone is
     searched first, so that the descent starts at the scale of the scores.
@@ -349,18 +346,14 @@ def most_likely(
     scale = -np.log(max(float(np.median(np.abs(objective.scores(coef)))), 1e-300))
     reach = (scale - _MOST_LOG_SHARPNESS, scale + _MOST_LOG_SHARPNESS)
 
-    def cost(log_gamma: float) -> float:
+    def sharp(log_gamma: float) -> DataObjective:
         loss: Any = objective.loss
-        sharp = replace(objective, loss=replace(loss, gamma=float(np.exp(log_gamma))), ridge=0.0)
-        return sharp(coef)[0]
+        return replace(objective, loss=replace(loss, gamma=float(np.exp(log_gamma))), ridge=0.0)
 
-    if "gamma" in names:
-        best = minimize_scalar(cost, bounds=reach, method="bounded")
-        loss: Any = objective.loss
-        objective = replace(objective, loss=replace(loss, gamma=float(np.exp(best.x))))
-    joint = JointObjective(replace(objective, ridge=0.0), names, priors=False)
+    best = minimize_scalar(lambda at: sharp(at)(coef)[0], bounds=reach, method="bounded")
+    joint = JointObjective(sharp(best.x), sharpness=True)
     _, start = joint.split(joint.start(coef))
-    bounds = [reach if name == "gamma" else (-_MOST_LOGIT, _MOST_LOGIT) for name in names]
+    bounds = [(-_MOST_LOGIT, _MOST_LOGIT)] * 2 + [reach]
 
     def value_and_slopes(unbounded: FloatArray) -> tuple[float, FloatArray]:
         value, grad = joint(np.append(coef, unbounded))
