@@ -1,1 +1,1 @@
-"""Estimators for the pipelines of other libraries; each module needs its library."""
+"""Models in other libraries; each module needs its library."""

@@ -17,7 +17,6 @@ from directrix.metrics.limit import Limit as Limit
 from directrix.metrics.segments import InEverySegment as InEverySegment
 from directrix.metrics.table import TABLE as TABLE
 from directrix.metrics.table import metric_for as metric_for
-from directrix.metrics.table import metric_text as metric_text
 from directrix.metrics.table import resolve as resolve
 from directrix.metrics.table import resolve_loss as resolve_loss
 
@@ -48,7 +47,7 @@ _CLASSES = concrete_classes(sys.modules[__name__], Metric)
 globals().update(_CLASSES)
 _OTHERS = (
     *("TABLE", "BestThreshold", "Budget", "Curve", "CurveStack", "InEverySegment", "KeptBudget"),
-    *("Limit", "Metric", "metric_for", "metric_text", "resolve", "resolve_loss"),
+    *("Limit", "Metric", "metric_for", "resolve", "resolve_loss"),
 )
 __all__ = sorted([*_OTHERS, *_CLASSES])  # noqa: PLE0605 - a list of names, sorted
 

@@ -240,38 +240,6 @@ def _share(value: str) -> str:
         return value
 
 
-def metric_text(metric: Any) -> str:
-    """Return a metric as text that `resolve` reads; a name is returned as it is.
-
-    Examples
-    --------
-    >>> from directrix.metrics import RecallAtFPR
-    >>> metric_text(RecallAtFPR(0.01))
-    'RecallAtFPR(fpr=0.01)'
-    """
-    if isinstance(metric, str):
-        resolve(metric)  # raises if it is not a metric
-        return metric
-    if not isinstance(metric, Metric):
-        msg = f"a metric is a name or one of directrix.metrics, not {type(metric).__name__}"
-        raise TypeError(msg)
-    text = written(metric)
-    if not _is_text_of(text, metric):
-        msg = (
-            f"{metric!r} cannot be written down as text, so it could not be saved: give a metric "
-            "of directrix.metrics whose parameters are numbers"
-        )
-        raise ValueError(msg)
-    return text
-
-
-def _is_text_of(written: str, metric: Metric) -> bool:
-    try:
-        return resolve(written) == metric
-    except (TypeError, ValueError):
-        return False
-
-
 def resolve_loss(loss: str | Loss) -> Loss:
     """Return the loss for a name; a loss is returned as it is."""
     if isinstance(loss, Loss):
