@@ -4,7 +4,7 @@ BIN := $(if $(wildcard .venv/bin/python),.venv/bin/,)
 PYTHON := $(if $(BIN),$(BIN)python,python3)
 
 .DEFAULT_GOAL := help
-.PHONY: help install lint types imports workflows test test-all laws compatibility engines fuzz speed compare evidence evidence-quick docs build ci clean
+.PHONY: help install lint rooms types imports workflows test test-all laws compatibility engines fuzz speed compare evidence evidence-quick docs build ci clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -14,9 +14,13 @@ install: ## Make .venv with the package and all development tools
 	.venv/bin/python -m pip install --upgrade 'pip>=25.1'
 	.venv/bin/python -m pip install --editable . --group dev
 
-lint: ## Check rules and format with ruff
+lint: ## Check rules and format with ruff, and the lines of each room against its budget
 	$(PYTHON) -m ruff check
 	$(PYTHON) -m ruff format --check
+	$(PYTHON) -m benchmarks.harness.house rooms --check
+
+rooms: ## Print lines, budgets, tokens, unused functions and more of each room of the package
+	$(PYTHON) -m benchmarks.harness.house rooms
 
 types: ## Check types with mypy, strict
 	$(PYTHON) -m mypy
