@@ -18,7 +18,8 @@ from directrix.metrics import AUC, Cost, Error, PrecisionAtK, RecallAtFPR
 from directrix.metrics.at_threshold import ThresholdMetric
 from directrix.metrics.base import Curve
 from directrix.metrics.table import TABLE
-from directrix.moments.projection import ScoreMoments
+from directrix.moments import Moments
+from directrix.moments.projection import project
 
 
 def labelled_scores(n=120, k=7, seed=0):
@@ -327,7 +328,7 @@ def test_scaled_scores_have_their_middle_at_zero_and_deviation_one():
     moved = scaled(lines, X, positive, weight)
     for line, before in zip(moved, lines, strict=True):
         scores = scores_of(X, line[None])[:, 0]
-        numbers = ScoreMoments.of_scores(positive, scores, weight)
+        numbers = project(Moments.of(scores[:, None], positive, weight), np.array([1.0, 0.0]))
         assert numbers.mean_pos + numbers.mean_neg == pytest.approx(0.0, abs=1e-11)
         assert (numbers.var_pos + numbers.var_neg) / 2.0 == pytest.approx(1.0, rel=1e-11)
         assert line[0] / before[0] > 0  # the direction stays

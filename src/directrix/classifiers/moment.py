@@ -56,7 +56,7 @@ def best_by_risk(
     fitted = finalize_on_moments(metric, model.line, model.scores, moments.weight)
     progress.stage(
         f"{moments.count:,} rows, {moments.n_features:,} features in the summary; chosen by "
-        f"the predicted {metric.label}, {fitted.operating_point.predicted.metric:.4f}"
+        f"the {metric.label} if scores are normal, {metric.of_loss(model.risk):.4f}"
     )
     return frontier, fitted
 
@@ -186,7 +186,7 @@ class MomentClassifier(ThresholdClassifier):
     frontier_ : Frontier
         The family of lines.
     operating_point_ : OperatingPoint
-        The threshold, and the rates: predicted from the moments and, with rows, measured.
+        The threshold, and the rates: measured on rows, or predicted from a summary without rows.
     calibration_ : Calibration
         From scores to probabilities.
     shrinkage_ : "oas" or float
@@ -363,7 +363,7 @@ class MomentClassifier(ThresholdClassifier):
         folds = passes.histograms(lines.fold_lines, moments.classes[-1])
         chosen = select_from_histograms(metric, folds, factors)
         report_choice(log, lines, metric, chosen.comparison.values, chosen.index)
-        fitted = chosen.finalize(metric, lines.lines[chosen.index], weighted)
+        fitted = chosen.finalize(metric, lines.lines[chosen.index])
         self._set_fit(lines.frontier(chosen.index), fitted)
         return self
 
@@ -432,7 +432,7 @@ class MomentClassifier(ThresholdClassifier):
         selection = Selection.of(seen, candidates, comparison, index)
         chosen = candidates[index]
         refit = Lines(chosen.line, chosen.fold_lines if held_out else ())
-        final = finalize(metric, selection, refit, rows=rows, moments=moments)
+        final = finalize(metric, selection, refit, rows=rows)
         return lines.frontier(index), final.fitted
 
     def _lines(self, moments: Moments, metric: Metric) -> MomentLines:

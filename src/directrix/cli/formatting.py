@@ -36,14 +36,16 @@ def feature_names_of(model: Any) -> list[str]:
 
 def operating_point_json(point: OperatingPoint) -> dict[str, Any]:
     """Return an operating point for JSON."""
-    empirical, expected, intervals = point.empirical, point.expected, point.intervals
+    rates = {
+        "predicted": point.predicted,
+        "measured": point.empirical,
+        "expected": point.expected,
+        "intervals": point.intervals,
+    }
     return {
         "threshold": point.threshold,
         "rows": point.rows,
-        "predicted": point.predicted._asdict(),
-        "measured": None if empirical is None else empirical._asdict(),
-        "expected": None if expected is None else expected._asdict(),
-        "intervals": None if intervals is None else intervals._asdict(),
+        **{name: None if each is None else each._asdict() for name, each in rates.items()},
         "weighted_by": point.weighted_by or None,
         "segments": None if point.segments is None else point.segments.to_dict(),
     }

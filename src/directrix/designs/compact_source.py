@@ -206,7 +206,7 @@ class SourceSizes:
         guaranteed, (apart, segments) = None, scores
         if guarantee is not None:
             guaranteed = guaranteed_threshold(fit.metric, guarantee, apart, best, segments)
-        fitted = best.finalize(fit.metric, np.array([1.0, 0.0]), None, guaranteed, segments)
+        fitted = best.finalize(fit.metric, np.array([1.0, 0.0]), guaranteed, segments)
         made, fitted = in_scores(card, fitted)
         if self.scale is not None:
             made, fitted = scaled_without_rows(self.scale, made, fitted)

@@ -93,7 +93,7 @@ def fit_lines(fit: SourceFit, surveyed: Surveyed, n_jobs: int | None) -> Fitted:
         moments = replace(moments, parts=moments.parts[: fit.apart])
     moments = reweighted(moments, class_factors(fit.class_weight, moments))
     selection = fit.select(NumberSource(moments, n_jobs), surveyed, moments.classes)
-    chosen = fit.chosen(selection, moments)
+    chosen = fit.chosen(selection)
     return Fitted(chosen.fitted, chosen.report)
 
 

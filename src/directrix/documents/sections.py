@@ -249,7 +249,7 @@ def _operating_point(page: Page, data: DocumentData) -> None:
     page.table(header, table)
     guarantee = data.point.guarantee
     expected = "the intervals say what to expect"
-    if data.point.expected is None:
+    if data.point.predicted is not None:
         expected = "rates are those of normal scores, and no row has tested them"
     page.paragraph(
         f"Guarantee: {guarantee}, if new rows come from the same source."
@@ -569,7 +569,7 @@ def _making(page: Page, data: DocumentData) -> None:
     page.heading("How the model was made")
     report = next(iter(getattr(data.classifier, "reports_", ())), None)
     metric = data.point.metric.label
-    if data.point.expected is None:
+    if data.point.predicted is not None:
         choice = (
             "It was made from counts of rows in bins: candidates are compared by what these counts "
             f"predict for {metric} if scores are normal, and no row was held out. The threshold is "

@@ -123,7 +123,7 @@ _RATE = "a rate of an operating point is not a number"
 _POINT = {
     "metric": ANY,
     "threshold": Entry(is_number, "a threshold is not a number"),
-    "predicted": Entry(_are_rates, _RATE),
+    "predicted": Entry(optional(_are_rates), _RATE),
     "empirical": Entry(optional(_are_rates), _RATE),
     "rows": Entry(optional(is_text), "an operating point has no name for its rows"),
     "intervals": Entry(
@@ -198,7 +198,7 @@ def _point_to_json(point: OperatingPoint) -> dict[str, Any]:
     plain = {
         "metric": to_plain(point.metric),
         "threshold": float(point.threshold),
-        "predicted": _rates_to_json(point.predicted),
+        "predicted": None if point.predicted is None else _rates_to_json(point.predicted),
         "empirical": None if point.empirical is None else _rates_to_json(point.empirical),
         "rows": point.rows,
         "intervals": None if point.intervals is None else [*map(_rates_to_json, point.intervals)],
@@ -237,7 +237,7 @@ def _point_from_json(plain: Any) -> OperatingPoint:
     return OperatingPoint(
         metric,
         plain["threshold"],
-        Rates(*_numbers(plain["predicted"])),
+        _rates_from_json(plain["predicted"]),
         _rates_from_json(plain["empirical"]),
         plain["rows"],
         _rates_from_json(plain.get("expected")),

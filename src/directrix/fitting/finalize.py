@@ -33,7 +33,6 @@ from directrix.models.operating_point import (
     Calibration,
     ClaimVariance,
     OperatingPoint,
-    Rates,
     calibration_from_moments,
     calibration_from_scores,
     intervals_of,
@@ -41,8 +40,7 @@ from directrix.models.operating_point import (
     rates_of,
 )
 from directrix.models.segment_rates import SegmentRates
-from directrix.moments import Moments
-from directrix.moments.projection import ScoreMoments, project
+from directrix.moments.projection import ScoreMoments
 from directrix.moments.score_histogram import (
     BINS,
     SIDES,
@@ -263,31 +261,26 @@ class Finalized(NamedTuple):
 def fitted_line(
     metric: Metric,
     line: FloatArray,
-    scores: ScoreMoments,
-    n_rows: float,
+    prior: float,
     calibrate: Calibrate,
-    assessment: Assessment | None = None,
+    assessment: Assessment,
 ) -> FittedLine:
     """Return a line with its operating point and its calibration.
 
-    The threshold is in the intercept of ``line``. ``scores`` are the mean and variance of the
-    scores of each class, which predict the rates. ``n_rows`` is the weight of the rows, for metrics
-    that count them. ``calibrate`` fits the calibration, given the probability at the threshold or
-    None. Without an ``assessment``, nothing but the predicted rates is known.
+    The threshold is in the intercept of ``line``. ``prior`` is the share of positives.
+    ``calibrate`` fits the calibration, given the probability at the threshold or None.
     """
-    predicted = predicted_rates(scores, metric, n_rows)
-    point = OperatingPoint(metric, -float(line[-1]), predicted)
-    if assessment is not None:
-        point = replace(
-            point,
-            empirical=assessment.empirical,
-            rows=assessment.rows,
-            guarantee=assessment.guarantee,
-            budget=assessment.budget,
-        )
-        if assessment.is_known:
-            point = replace(point, expected=assessment.expected, intervals=assessment.intervals)
-    return FittedLine(line, point, calibrate(metric.break_even(scores.prior)))
+    point = OperatingPoint(
+        metric,
+        -float(line[-1]),
+        empirical=assessment.empirical,
+        rows=assessment.rows,
+        guarantee=assessment.guarantee,
+        budget=assessment.budget,
+    )
+    if assessment.is_known:
+        point = replace(point, expected=assessment.expected, intervals=assessment.intervals)
+    return FittedLine(line, point, calibrate(metric.break_even(prior)))
 
 
 def finalize(
@@ -297,7 +290,6 @@ def finalize(
     *,
     rows: TrainingRows | None = None,
     units: Standardization | None = None,
-    moments: Moments | None = None,
     choice: Choice | None = None,
     scaled: ScaledLines | None = None,
 ) -> Finalized:
@@ -305,9 +297,8 @@ def finalize(
 
     ``lines`` are those of the chosen candidate, in the units of the selection's rows. ``rows`` set
     the threshold, where they are more than those of the selection. ``units`` are those of the rows;
-    the features' own by default. ``moments`` predict the rates; by default the held-out scores do.
-    ``choice`` is that of the model this one is made from, if it has been repeated already.
-    ``scaled`` are the lines on one scale, if they are known.
+    the features' own by default. ``choice`` is that of the model this one is made from, if it has
+    been repeated already. ``scaled`` are the lines on one scale, if they are known.
     """
     rows = selection.rows if rows is None else rows
     scaled = lines.on_one_scale(rows) if scaled is None else scaled
@@ -323,14 +314,9 @@ def finalize(
     line[-1] -= threshold
     assessment = Assessment.of(choice, curve, index, rows.name, change)
     scores = scaled.held_out - threshold
-    if moments is not None:
-        numbers, n_rows = project(moments, line), moments.weight
-    else:
-        numbers = ScoreMoments.of_scores(rows.positive, scores, rows.weight)
-        n_rows = float(rows.weight.sum())
     line = line if units is None else units.line_back(line)
     calibrate = partial(_calibrated, rows.unpriced, scores)
-    fitted = fitted_line(metric, line, numbers, n_rows, calibrate, assessment)
+    fitted = fitted_line(metric, line, prior_of(rows), calibrate, assessment)
     held_out = HeldOut.of_rows(rows.unpriced, scores, choice.variance)
     fitted = fitted._replace(held_out=held_out)
     return Finalized(in_rows(fitted, rows, scores, assessment), assessment, scores)
@@ -350,9 +336,8 @@ def finalize_on_rows(
     """
     if assessment is None:
         assessment = Assessment.of_rows(metric, rows, scores)
-    numbers = ScoreMoments.of_scores(rows.positive, scores, rows.weight)
-    n_rows, calibrate = float(rows.weight.sum()), partial(_calibrated, rows.unpriced, scores)
-    fitted = fitted_line(metric, line, numbers, n_rows, calibrate, assessment)
+    calibrate = partial(_calibrated, rows.unpriced, scores)
+    fitted = fitted_line(metric, line, prior_of(rows), calibrate, assessment)
     fitted = fitted._replace(held_out=HeldOut.of_rows(rows.unpriced, scores))
     return in_rows(fitted, rows, scores, assessment)
 
@@ -405,12 +390,7 @@ def in_rows(
     )
     prior = prior_of(plain)
     shown = rates_of(metric, tpr, fpr, prior, cost.value - optimism)
-    predicted = Rates(*[float("nan")] * 4)
-    if metric.decides_by == BY_THRESHOLD:
-        numbers = ScoreMoments.of_scores(rows.positive, scores, plain.weight)
-        predicted = predicted_rates(numbers, metric, float(plain.weight.sum()))
-        predicted = predicted._replace(metric=point.predicted.metric)
-    point = replace(point, predicted=predicted, empirical=shown, money=money)
+    point = replace(point, empirical=shown, money=money)
     if known:
         tpr, fpr = (
             float(np.clip(rate + more - less, 0.0, 1.0))
@@ -459,9 +439,14 @@ def _held_out_probability(rows: TrainingRows, scores: FloatArray) -> FloatArray:
 def finalize_on_moments(
     metric: Metric, line: FloatArray, scores: ScoreMoments, n_rows: float
 ) -> FittedLine:
-    """Return a line of which nothing is known but the moments of its scores."""
-    calibrate = partial(calibration_from_moments, scores)
-    return fitted_line(metric, line, scores, n_rows, calibrate)
+    """Return a line of which nothing is known but the moments of its scores.
+
+    ``n_rows`` is the weight of the rows, for metrics that count them.
+    """
+    predicted = predicted_rates(scores, metric, n_rows)
+    point = OperatingPoint(metric, -float(line[-1]), predicted)
+    calibration = calibration_from_moments(scores, metric.break_even(scores.prior))
+    return FittedLine(line, point, calibration)
 
 
 def fit_threshold(

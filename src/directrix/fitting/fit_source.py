@@ -53,7 +53,6 @@ from directrix.frontier.row_frontier import CorrectedCandidate, RowCandidate
 from directrix.losses.base import Loss
 from directrix.metrics.base import Metric
 from directrix.models.report import DirectReport
-from directrix.moments import Moments
 from directrix.moments.score_histogram import ScoreHistogram, side_by_side
 from directrix.moments.segment_scores import SegmentCounts, SegmentScores
 from directrix.tables.coding.card_coding import CardCoding
@@ -621,17 +620,14 @@ class SourceFit:
         weight = sample.weight * (class_weights / total)[positive.astype(np.intp)]
         return TrainingRows(sample.X, positive, weight, sample.fold), factors
 
-    def chosen(self, selection: HistogramSelection, moments: Moments | None = None) -> Chosen:
-        """Choose a candidate, and set its threshold.
-
-        ``moments`` of the rows predict the rates; by default the held-out scores do.
-        """
+    def chosen(self, selection: HistogramSelection) -> Chosen:
+        """Choose a candidate, and set its threshold."""
         metric, candidates, best = self.metric, selection.candidates, selection.choose()
         guaranteed, segments = None, selection.in_segments(best.index)
         if self.guarantee is not None:
             apart = selection.by_fold[-1]
             guaranteed = guaranteed_threshold(metric, self.guarantee, apart, best, segments)
-        fitted = best.finalize(metric, candidates[best.index].line, moments, guaranteed, segments)
+        fitted = best.finalize(metric, candidates[best.index].line, guaranteed, segments)
         simplest = np.flatnonzero([candidate.complexity == 0.0 for candidate in candidates])
         gap = 0.0
         if candidates[best.index].complexity > 0.0:

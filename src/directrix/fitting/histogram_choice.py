@@ -32,8 +32,6 @@ from directrix.models.operating_point import (
     calibration_from_scores,
 )
 from directrix.models.segment_rates import SegmentRates
-from directrix.moments import Moments
-from directrix.moments.projection import ScoreMoments, project
 from directrix.moments.score_histogram import ScoreHistogram, centres, edges
 from directrix.moments.segment_scores import SegmentCounts
 from directrix.rows.sums import tree_sum
@@ -61,35 +59,26 @@ class HistogramChoice:
         self,
         metric: Metric,
         line: FloatArray,
-        moments: Moments | None = None,
         guaranteed: tuple[float, Assessment] | None = None,
         segments: Sequence[SegmentCounts] | None = None,
     ) -> FittedLine:
         """Return the line with its threshold, operating point and calibration.
 
-        ``line`` is that of the candidate, made from all rows. ``moments`` of the rows predict the
-        rates; by default the held-out scores do. ``guaranteed`` is another threshold, which rows
-        set apart have set. ``segments`` are the scores of the rows by segment, if these are known:
-        of rows set apart, if there are such.
+        ``line`` is that of the candidate, made from all rows. ``guaranteed`` is another threshold,
+        which rows set apart have set. ``segments`` are the scores of the rows by segment, if these
+        are known: of rows set apart, if there are such.
         """
         threshold, assessment = guaranteed or (self.threshold, self.assessment)
         line = line.copy()
         line[-1] -= threshold
         calibrate = partial(_calibrated, self.counts, threshold)
-        scores = self._score_moments(threshold) if moments is None else project(moments, line)
-        weight = float(self.counts.sum()) if moments is None else moments.weight
-        fitted = fitted_line(metric, line, scores, weight, calibrate, assessment)
+        prior = float(self.counts[1].sum() / self.counts.sum())
+        fitted = fitted_line(metric, line, prior, calibrate, assessment)
         if segments is not None:
             rates = SegmentRates.of_histograms(segments, _bins_above(threshold), self.factors)
             point = replace(fitted.operating_point, segments=rates)
             fitted = fitted._replace(operating_point=point)
         return fitted._replace(held_out=replace(self.held_out, center=threshold))
-
-    def _score_moments(self, threshold: float) -> ScoreMoments:
-        """Return mean and variance of the held-out scores of each class."""
-        scores = np.tile(centres() - threshold, 2)
-        positive = np.repeat([False, True], len(centres()))
-        return ScoreMoments.of_scores(positive, scores, self.counts.ravel())
 
 
 def select_from_histograms(

@@ -412,8 +412,8 @@ class OperatingPoint:
         Metric that the classifier was trained for.
     threshold : float
         Rows with ``coef_ @ x`` above it are predicted positive: minus the intercept.
-    predicted : Rates
-        From the mean and variance of the scores of each class, as if these were normal.
+    predicted : Rates, optional
+        Without rows: the rates that the moments of each class imply if scores are normal.
     empirical : Rates, optional
         On the rows that also chose the candidate and the threshold, and therefore too good.
     rows : str, optional
@@ -439,7 +439,7 @@ class OperatingPoint:
 
     metric: Metric
     threshold: float
-    predicted: Rates
+    predicted: Rates | None = None
     empirical: Rates | None = None
     rows: str | None = None
     expected: Rates | None = field(default=None, repr=False)
@@ -473,7 +473,8 @@ class OperatingPoint:
             columns.append(("95 % interval", self.intervals))
         if self.empirical is not None:
             columns.append((f"on {self.rows or 'rows'}", self.empirical))
-        columns.append(("if scores were normal", self.predicted))
+        if self.predicted is not None:
+            columns.append(("if scores were normal", self.predicted))
         table = [["", *(header for header, _ in columns)]]
         for field_name, name in zip(Rates._fields, (*_RATE_NAMES, self.metric.label), strict=True):
             values = (getattr(rates, field_name) for _, rates in columns)
@@ -534,7 +535,7 @@ class OperatingPoints(tuple[OperatingPoint, ...]):
     def _texts(self) -> list[tuple[str, ...]]:
         texts = []
         for point in self:
-            rates = point.predicted if point.expected is None else point.expected
+            rates: Any = point.expected or point.empirical or point.predicted
             interval = ""
             if point.intervals is not None:
                 interval = _number_or_interval(point.intervals.metric)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from directrix._typing import AnyArray, FloatArray
+from directrix._typing import FloatArray
 from directrix.moments.moments import Moments
 
 
@@ -21,20 +21,6 @@ class ScoreMoments(NamedTuple):
     mean_neg: float
     var_neg: float
     prior: float
-
-    @classmethod
-    def of_scores(cls, positive: AnyArray, scores: FloatArray, weight: FloatArray) -> ScoreMoments:
-        """Compute mean and variance of the scores of each class, and the prior.
-
-        ``scores`` and ``weight`` have the shape (n,).
-        """
-        moments = []
-        for in_class in (positive, ~positive):
-            share = weight[in_class] / weight[in_class].sum()
-            mean = float(share @ scores[in_class])
-            moments += [mean, float(share @ (scores[in_class] - mean) ** 2)]
-        prior = float(weight @ positive) / float(weight.sum())
-        return cls(moments[0], moments[1], moments[2], moments[3], prior)
 
     def above(self, threshold: float) -> ScoreMoments:
         """Return the moments of ``score − threshold``."""

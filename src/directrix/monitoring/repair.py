@@ -150,11 +150,9 @@ def retune(
     by = model.score_above(point)
     old, new = (_rates(chosen, total.rates(each), curve.prior) for each in (0.0, by))
     expected, intervals = _held_out_days(chosen, days, prevalence)
-    moments = _score_moments(total, by, curve.prior)
     retuned = OperatingPoint(
         chosen,
         point.threshold,
-        predicted_rates(moments, chosen, float(total.weight.sum())),
         empirical=new,
         rows="labelled days" if days else "labelled scores",
         expected=expected,
@@ -207,15 +205,6 @@ def _held_out_days(
     n_neg, n_pos = effective_rows(total)
     intervals = OnRows(curve, index, EffectiveCounts(n_pos, n_neg)).intervals(metric)
     return _rates(metric, (tpr, fpr), curve.prior), intervals
-
-
-def _score_moments(scores: ScoreHistogram, threshold: float, prior: float) -> ScoreMoments:
-    centers = scores.centers - threshold
-    shares = scores.counts / scores.weight[:, None]
-    mean_neg, mean_pos = (shares @ centers).tolist()
-    var_neg = float(shares[0] @ (centers - mean_neg) ** 2)
-    var_pos = float(shares[1] @ (centers - mean_pos) ** 2)
-    return ScoreMoments(mean_pos, var_pos, mean_neg, var_neg, prior)
 
 
 def _calibration(scores: ScoreHistogram, threshold: float, curve: Curve) -> Calibration:

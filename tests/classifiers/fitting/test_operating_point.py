@@ -244,7 +244,7 @@ def test_where_one_class_for_all_is_best_it_is_said_and_the_threshold_is_finite(
     rows = training_rows(positive)
     threshold, curve, index = fit_threshold(cost, rows, scores)
     rates = rates_of(cost, float(curve.tpr[index]), float(curve.fpr[index]), curve.prior, None)
-    point = OperatingPoint(cost, threshold, rates, rates, "held-out rows")
+    point = OperatingPoint(cost, threshold, empirical=rates, rows="held-out rows")
     with pytest.warns(
         UserWarning, match=f"every row is predicted {label}.*mean cost of.*balanced_error"
     ):
@@ -269,24 +269,21 @@ def test_it_reads_well():
     rates = seen.rates(RecallAtFPR(0.1))
     ends = seen.intervals(RecallAtFPR(0.1))
     other = Rates(0.4, 0.12, 0.55, 0.4)
-    point = OperatingPoint(RecallAtFPR(0.1), 1.25, other, rates, "held-out rows", other, ends)
+    point = OperatingPoint(RecallAtFPR(0.1), 1.25, None, rates, "held-out rows", other, ends)
     first, head, *lines = str(point).splitlines()
     assert first == "recall at FPR 10 %, threshold 1.25"
-    assert " ".join(head.split()) == (
-        "expected on new rows 95 % interval on held-out rows if scores were normal"
-    )
+    assert " ".join(head.split()) == ("expected on new rows 95 % interval on held-out rows")
     names = ["recall ", "FPR ", "precision ", "recall at FPR 10 % "]
     assert all(line.startswith(name) for line, name in zip(lines, names, strict=True))
     assert len({len(line) for line in (head, *lines)}) == 1  # in columns
     low, high = ends.tpr
-    assert " ".join(lines[0].split()) == (
-        f"recall 0.4000 {low:.4f} to {high:.4f} {rates.tpr:.4f} 0.4000"
-    )
+    assert " ".join(lines[0].split()) == (f"recall 0.4000 {low:.4f} to {high:.4f} {rates.tpr:.4f}")
 
 
 def test_without_rows_it_has_no_intervals_and_says_what_is_predicted():
     point = OperatingPoint(Error(), 0.5, Rates(0.9, 0.1, 0.8, 0.1))
     assert point.intervals is None
+    assert str(point).splitlines()[1].strip() == "if scores were normal"
     assert str(point).splitlines()[-1].split() == ["error", "rate", "0.1000"]
 
 
@@ -294,7 +291,7 @@ def test_what_is_not_known_is_left_empty():
     nothing = (float("nan"), float("nan"))
     rates = Rates(0.9, 0.1, float("nan"), 0.1)
     ends = Intervals((0.8, 1.0), (0.0, 0.2), nothing, (0.0, 0.2))
-    point = OperatingPoint(Error(), 0.5, rates, rates, "some rows of a long name", rates, ends)
+    point = OperatingPoint(Error(), 0.5, None, rates, "some rows of a long name", rates, ends)
     text = str(point)
     assert "nan" not in text
     assert text.splitlines()[4].split() == ["precision"]
@@ -304,7 +301,7 @@ def test_it_survives_a_pickle():
     seen = on_rows(Error(), *scored())
     rates = seen.rates(Error())
     ends = Intervals(*((0.1, 0.2),) * 4)
-    point = OperatingPoint(Error(), 1.0, rates, rates, "rows", rates, ends)
+    point = OperatingPoint(Error(), 1.0, None, rates, "rows", rates, ends)
     again = pickle.loads(pickle.dumps(point))  # noqa: S301 - our own bytes
     assert again == point
     assert again.intervals == point.intervals
