@@ -4,7 +4,7 @@ BIN := $(if $(wildcard .venv/bin/python),.venv/bin/,)
 PYTHON := $(if $(BIN),$(BIN)python,python3)
 
 .DEFAULT_GOAL := help
-.PHONY: help install lint rooms types imports workflows test test-all laws compatibility engines fuzz speed compare evidence evidence-quick docs build ci clean
+.PHONY: help install lint rooms types imports workflows test test-all laws engines fuzz speed compare evidence evidence-quick docs build ci clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,9 +42,6 @@ test-all: ## Run what `make ci` runs with all cases of all tests, and the galler
 
 laws: ## Run all cases of the laws, in one process
 	OPENBLAS_NUM_THREADS=1 $(PYTHON) -m pytest --all-cases tests/laws
-
-compatibility: ## Read the files that earlier versions wrote
-	$(PYTHON) -m pytest tests/export/test_golden.py tests/files/test_golden.py tests/moments/test_golden.py tests/moments/test_histogram_file.py tests/tables/test_binner_file.py tests/tables/counts/test_golden.py tests/tables/counts/test_release.py
 
 engines: ## Test every place rows can live: needs the extras, Java and PostgreSQL
 	DIRECTRIX_ENGINES=all OPENBLAS_NUM_THREADS=1 $(PYTHON) -m pytest --all-cases tests/engines tests/integrations tests/laws/test_engines.py tests/classifiers/fitting/test_two_passes.py tests/classifiers/direct/test_fit_source.py

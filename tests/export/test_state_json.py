@@ -78,7 +78,7 @@ def test_operating_points_are_read_as_they_were_written():
     assert points_from_json(None) == ()
 
 
-def test_an_operating_point_of_an_older_file_has_no_expectation():
+def test_an_operating_point_may_have_no_expectation():
     (plain,) = through_text(points_to_json((POINT,)))
     del plain["expected"], plain["guarantee"]
     (again,) = points_from_json([plain])

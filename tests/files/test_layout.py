@@ -88,7 +88,7 @@ def test_arrays_that_are_not_declared_are_refused(edit, reason, path):
         ({"whole": 1}, "of the wrong type"),
         ({"more": 1}, "one too many"),
         ({"format": "another"}, "something else than a test"),
-        ({"version": 2}, "its version is 2, and this program reads 1"),
+        ({"version": 2}, "file of another version: 2, and this program reads 1"),
         ({"writer": None}, "its writer is not text"),
         ({"classes": {"dtype": "str", "values": ["b", "a"]}}, "not sorted"),
         ({"classes": {"dtype": "int64", "values": [0, 2**63]}}, "beyond 64 bits"),

@@ -2,7 +2,6 @@
 
 import json
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ from directrix.exceptions.files import MomentsFileError
 from directrix.moments import Moments, ScoreHistogram
 from directrix.moments.score_histogram import BINS
 
-GOLDEN = Path(__file__).parent / "golden"
 CLASSES = {
     "bool": [False, True],
     "int": [-7, 2**60],
@@ -186,7 +184,7 @@ def test_a_histogram_that_could_not_be_read_is_not_written(tmp_path):
     assert not (tmp_path / "f").exists()
 
 
-# ── files of earlier versions ─────────────────────────────────────────────────────────────────────
+# ── bins of the file, as the page defines them ────────────────────────────────────────────────────
 
 
 def bin_by_definition(score, center, scale):
@@ -197,18 +195,17 @@ def bin_by_definition(score, center, scale):
     return 2047 - k if u < 0 else 2048 + k
 
 
-def test_a_golden_file_holds_the_scores_that_it_was_made_of():
-    namespace = {"__name__": "golden", "__file__": str(GOLDEN / "make_histogram.py")}
-    code = (GOLDEN / "make_histogram.py").read_text(encoding="utf-8")
-    exec(code, namespace)  # noqa: S102 - our own file
-    center, scale = namespace["CENTER"], namespace["SCALE"]
+def test_a_file_holds_the_scores_in_the_bins_of_the_page(tmp_path):
+    labels = ["größer", "ja", "ja", "größer", "größer", "ja", "ja", "größer", "ja"]
+    scores = [0.25, 0.25, -3.5, 1e300, -0.0, 1e-12, 40.125, -7.0, -1e9]
+    weight = [1.0, 2.0, 0.5, 1.0, 3.0, 1.0, 1.0, 0.25, 1.0]
+    options = {"center": 0.25, "scale": 2.0, "model": 'card "3" of May'}
     counts = np.zeros((2, BINS))
-    rows = zip(namespace["LABELS"], namespace["SCORES"], namespace["WEIGHT"], strict=True)
-    for label, score, weight in rows:
-        counts[int(label == "ja"), bin_by_definition(score, center, scale)] += weight
-    histogram = ScoreHistogram.load(GOLDEN / "v1.histogram")
+    for label, score, each in zip(labels, scores, weight, strict=True):
+        counts[int(label == "ja"), bin_by_definition(score, 0.25, 2.0)] += each
+    ScoreHistogram.of_scores(labels, scores, weight, **options).save(tmp_path / "f")
+    histogram = ScoreHistogram.load(tmp_path / "f")
     np.testing.assert_array_equal(histogram.counts, counts)
     assert histogram.classes.tolist() == ["größer", "ja"]
-    assert (histogram.center, histogram.scale) == (center, scale)
-    assert histogram.model == namespace["MODEL"]
+    assert {name: getattr(histogram, name) for name in options} == options
     assert histogram.weight_sq.tolist() == [11.0625, 7.25]

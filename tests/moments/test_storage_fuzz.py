@@ -10,7 +10,6 @@ import sys
 import time
 import tracemalloc
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,7 +21,6 @@ from directrix import Moments
 from directrix.moments import MomentsFileError
 
 CASES = int(os.environ.get("DIRECTRIX_FUZZ", max(400, examples(2000))))
-GOLDEN = sorted((Path(__file__).parent / "golden").glob("*.moments"))
 
 #: Bounds for one file: CPU seconds, and bytes beyond ten times the file.
 SECONDS, SPARE = 1.0, 64 << 10
@@ -44,6 +42,9 @@ def fresh_summaries():
     yield Moments.of(X[:, :1], y == 1).with_prior(0.2)
     yield Moments.of(rng.normal(size=(300, 80)), rng.choice(["ja", "nein"], 300))
     yield Moments.of(X, y, classes=range(8)) + Moments.of(X - 2e6, y)
+    yield Moments.of(X[:1], [True], classes=[False, True])
+    yield Moments.of(X[:0], y[:0])
+    yield Moments.of(X, y + 0.5)
 
 
 # ── forgery: a change that makes sense, signed again ──────────────────────────────────────────────
@@ -231,7 +232,7 @@ def test_a_damaged_or_forged_file_gives_the_summary_back_or_is_refused(tmp_path,
     resource = pytest.importorskip("resource")
     path, again = tmp_path / "damaged", tmp_path / "again"
     bases = []
-    for number, moments in enumerate([*map(Moments.load, GOLDEN), *fresh_summaries()]):
+    for number, moments in enumerate(fresh_summaries()):
         moments.save(tmp_path / str(number))
         bases.append(((tmp_path / str(number)).read_bytes(), moments))
         attempt(tmp_path / str(number))

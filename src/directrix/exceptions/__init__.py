@@ -229,7 +229,7 @@ class NoHeldOutPointsError(ValueError):
     def __str__(self) -> str:
         return (
             "risk bands need held-out rows, and this card has none: fit it to rows with folds, or "
-            "with fit_source. Cards that were fitted to a summary, read from an older file, or "
+            "with fit_source. Cards that were fitted to a summary, or "
             "whose points or probabilities were changed after the fit have no held-out rows"
         )
 

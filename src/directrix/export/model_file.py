@@ -141,8 +141,8 @@ _BUDGET = {
     "thresholds": Entry(lambda each: is_list_of(each, is_number), "a threshold is not a number"),
     "used": Entry(lambda each: is_list_of(each, is_number), "alerts are not numbers"),
 }
-#: Files before 0.2 do not have these, nor do points without them.
-_LATER_POINT_ENTRIES = ("expected", "guarantee", "weighted_by", "budget")
+#: Entries that an operating point has only where they are known.
+_OPTIONAL_POINT_ENTRIES = ("expected", "guarantee", "weighted_by", "budget")
 
 
 def facts_to_json(facts: ModelMetadata) -> dict[str, Any]:
@@ -231,7 +231,7 @@ def points_from_json(plain: Any) -> tuple[OperatingPoint, ...]:
 
 
 def _point_from_json(plain: Any) -> OperatingPoint:
-    check_entries(plain, _POINT, "an operating point lacks an entry", _LATER_POINT_ENTRIES)
+    check_entries(plain, _POINT, "an operating point lacks an entry", _OPTIONAL_POINT_ENTRIES)
     metric, intervals = from_plain(plain["metric"]), plain["intervals"]
     require(isinstance(metric, Metric), "an operating point has no metric")
     return OperatingPoint(
@@ -277,17 +277,6 @@ def _numbers(rates: list[float | None]) -> list[float]:
 
 # ── The file ──────────────────────────────────────────────────────────────────────────────────────
 
-#: Parameters that the first files do not have; they are set to their defaults.
-_LATER_PARAMS = {"limits", "monotone", "positive"}
-#: The same, of one class.
-_LATER_PARAMS_OF = {
-    "ScorecardClassifier": {"max_lines"},
-    "SmoothClassifier": {"kernel", "kernel_params"},
-}
-#: What a model had been fitted with before it had the parameter, where that is not the default.
-_BEFORE: dict[str, Any] = {"max_lines": None}
-#: Parameters that the first files have under other names.
-_RENAMED_PARAMS = {"choose": "learn_from", "signs": "monotone", "train_on": "learn_from"}
 _LABEL_TYPES: dict[str, type] = {
     "bool": bool,
     "str": str,
@@ -390,19 +379,11 @@ def _classifier(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Any:
 
 
 def _params(written: Any, classifier_type: Any) -> dict[str, Any]:
-    """Return the parameters of a file under the names of today, after checking that none lacks."""
-    known, name = set(model_params(classifier_type())), classifier_type.__name__
-    later = (_LATER_PARAMS | _LATER_PARAMS_OF.get(name, set())) & known
-    is_mapping = isinstance(written, dict)
-    params = {_RENAMED_PARAMS.get(key, key): key for key in written} if is_mapping else {}
-    complete = is_mapping and len(params) == len(written) and known - later <= set(params) <= known
-    require(complete, f"its parameters are not those of {name}")
-    values = {param: _BEFORE[param] for param in later & _BEFORE.keys()}
-    values |= {param: from_plain(written[key]) for param, key in params.items()}
-    if "signs" in written and values["monotone"] is not None:
-        words = {1: "increasing", -1: "decreasing"}
-        values["monotone"] = {key: words.get(sign) for key, sign in values["monotone"].items()}
-    return values
+    """Return the parameters of a file, after checking that it has all of them."""
+    known = set(model_params(classifier_type()))
+    complete = isinstance(written, dict) and set(written) == known
+    require(complete, f"its parameters are not those of {classifier_type.__name__}")
+    return {param: from_plain(value) for param, value in written.items()}
 
 
 LAYOUT = Layout(

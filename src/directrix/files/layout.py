@@ -89,13 +89,13 @@ class Entry(NamedTuple):
 
 
 def check_entries(
-    plain: Any, entries: Mapping[str, Entry], incomplete: str, later: Iterable[str] = ()
+    plain: Any, entries: Mapping[str, Entry], incomplete: str, may_lack: Iterable[str] = ()
 ) -> None:
     """Check that a JSON object has these entries and no others, and that all keep their laws.
 
-    It may lack ``later`` entries, which older files do not have.
+    It may lack the entries ``may_lack``.
     """
-    complete = isinstance(plain, dict) and {*entries} - {*later} <= {*plain} <= {*entries}
+    complete = isinstance(plain, dict) and {*entries} - {*may_lack} <= {*plain} <= {*entries}
     require(complete, incomplete)
     for name, value in plain.items():
         require(entries[name].law(value), entries[name].otherwise)
@@ -173,8 +173,8 @@ class Header:
         require(is_format, f"it is something else than a {self.noun}")
         written = header.get("version")
         require(type(written) is int, "its version is not a whole number")
-        newer = f"its version is {written}, and this program reads {self.version}"
-        require(written == self.version, f"{newer}: install a newer directrix")
+        other = f"it is a file of another version: {written}, and this program reads {self.version}"
+        require(written == self.version, other)
         incomplete = "its header lacks an entry or has one too many"
         check_entries(header, {**self.common, **self.entries}, incomplete)
 

@@ -367,7 +367,7 @@ def _params(plain: Any) -> dict[str, Any]:
         check_parameters(plain)
     except ValueError as error:
         raise FileContentError(str(error)) from None
-    check_entries(plain, _PARAMS | _OWN_PARAMS, theirs, later=set(_OWN_PARAMS))
+    check_entries(plain, _PARAMS | _OWN_PARAMS, theirs, may_lack=set(_OWN_PARAMS))
     return {**plain, "crosses": [tuple(pair) for pair in plain["crosses"]]}
 
 
@@ -410,7 +410,7 @@ def _bins(plain: Any) -> Bins:
     require(known, f"column {name!r} has no kind")
     entries = _LEVEL_COLUMN if kind == "text" else _NUMBER_COLUMN
     incomplete = f"column {name!r} lacks an entry or has one too many"
-    check_entries(plain, entries, incomplete, later={"groups", "missing_cell"})
+    check_entries(plain, entries, incomplete, may_lack={"groups", "missing_cell"})
     bins: Bins
     weights = _floats(plain["weights"])
     if kind == "text":

@@ -110,7 +110,7 @@ FORGED_HEADERS = {
     "a list": (lambda _: "[]", "something else"),
     "a newer version": (
         lambda h: h.update(version=2),
-        "its version is 2, and this program reads 1",
+        "file of another version: 2, and this program reads 1",
     ),
     "no version": (lambda h: h.update(version="1"), "not a whole number"),
     "another entry": (lambda h: h.update(prior=0.5), "one too many"),
