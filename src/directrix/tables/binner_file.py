@@ -1,4 +1,4 @@
-"""Parameters of a Binner, and a fitted binner as JSON (``docs/tables.md``), and back.
+"""Parameters of a Binner, and a fitted binner as JSON (``docs/your-table.md``), and back.
 
 Nothing in a text is trusted: `read_state` checks every field before it is used, and raises
 `BinnerFileError` for any text that `write_state` could not have written. A checksum tells damage
