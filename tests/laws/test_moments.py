@@ -24,7 +24,7 @@ NEAR = (0.0, 1.0, 1e2, 1e5)
 FAR = tuple(2.0**k for k in range(0, 41, 4))
 CLASSES = (0, 1, 2)
 
-#: The accuracy contract (docs/accuracy.md), in units of √(S_ii S_jj).
+#: The accuracy contract (docs/moments.md), in units of √(S_ii S_jj).
 BOUND = 1e-14
 
 
