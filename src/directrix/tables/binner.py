@@ -482,8 +482,8 @@ class Binner(LinkedEstimator, TransformerMixin, BaseEstimator):
     def to_json(self) -> str:
         """Return the fitted binner as JSON, which `from_json` reads.
 
-        The fields are listed in ``docs/your-table.md``. Equal binners give equal texts. The text holds
-        names, numbers and levels of the training rows, and nothing that could be executed.
+        The fields are listed in ``docs/your-table.md``. Equal binners give equal texts. The text
+        holds names, numbers and levels of the training rows, and nothing that could be executed.
         """
         check_is_fitted(self)
         named = hasattr(self, "feature_names_in_")
