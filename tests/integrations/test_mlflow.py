@@ -334,7 +334,7 @@ def test_a_metric_that_is_code_is_refused_and_nothing_is_written(tmp_path):
 def test_other_estimators_are_refused_with_a_remedy(store, tmp_path):
     target = str(tmp_path / "model")
     pipeline = make_pipeline(StandardScaler(), MomentClassifier()).fit(X, Y)
-    with pytest.raises(TypeError, match=r"not Pipeline: give the last step .*to_onnx\(pipeline\)"):
+    with pytest.raises(TypeError, match="not Pipeline: give the last step"):
         store(pipeline, target)
     with pytest.raises(TypeError, match="not LogisticRegression: log other estimators"):
         store(LogisticRegression().fit(X, Y), target)

@@ -1,9 +1,6 @@
-"""The tree that every export is written from: raw columns, features, sums, probabilities.
+"""The tree that every export is written from: columns, sums, probabilities.
 
-- *Raw columns* become *features* by a few kinds of expressions (`Filled`, `Calculated`, `Clipped`,
-  `Lookup`, `Binned`); a step of a pipeline maps expressions to expressions
-  (`directrix.export.pipelines`).
-- *Sums* of features times coefficients, or of the points of a card, are the scores of a
+- *Sums* of columns times coefficients, or of the points of a card, are the scores of a
   `ScoringFormula`; what a card adds up are the `terms` of its columns and crosses.
 - *Links* turn scores into probabilities: a `Response`, in the `Arithmetic` of a language.
 
@@ -28,68 +25,7 @@ if TYPE_CHECKING:
     from directrix.models.card import Card
     from directrix.tables.bins import Bins
 
-# ── Features: what a pipeline computes from raw columns, one number or text each ──────────────────
-
 Category: TypeAlias = float | str | bool
-
-
-@dataclass(frozen=True)
-class RawColumn:
-    """A column of the table, by its position."""
-
-    position: int
-
-
-@dataclass(frozen=True)
-class Filled:
-    """A value, or another where it is missing; if `fill` is a text, so is the value."""
-
-    value: Expression
-    fill: float | str
-
-
-@dataclass(frozen=True)
-class Calculated:
-    """The result of an operation (``+``, ``-``, ``*`` or ``/``) on a number and a constant."""
-
-    value: Expression
-    operator: str
-    number: float
-
-
-@dataclass(frozen=True)
-class Clipped:
-    """A number, or the end of an interval that it is beyond."""
-
-    value: Expression
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
-class Lookup:
-    """A number for each category; those of a missing and of an unknown value may be None, missing.
-
-    Categories are all of one type.
-    """
-
-    value: Expression
-    categories: tuple[Category, ...]
-    numbers: tuple[float, ...]
-    missing: float | None
-    unknown: float | None
-
-
-@dataclass(frozen=True)
-class Binned:
-    """A number for each cell of a column."""
-
-    value: Expression
-    bins: Bins
-    numbers: tuple[float, ...]
-
-
-Expression: TypeAlias = RawColumn | Filled | Calculated | Clipped | Lookup | Binned
 
 
 def free_name(name: str, taken: set[str]) -> str:
@@ -98,13 +34,6 @@ def free_name(name: str, taken: set[str]) -> str:
         name += "_"
     taken.add(name)
     return name
-
-
-def raw_position(expression: Expression) -> int:
-    """Return the position of the raw column that an expression depends on."""
-    while not isinstance(expression, RawColumn):
-        expression = expression.value
-    return expression.position
 
 
 # ── Sums: what a card adds up ─────────────────────────────────────────────────────────────────────

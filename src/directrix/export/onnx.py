@@ -8,13 +8,12 @@ from dataclasses import astuple
 from typing import Any
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 
 from directrix.classifiers.scoring import Response, ScoringFormula, Sigmoid
 from directrix.exceptions import Float32PrecisionWarning, MissingLibraryError, find_stacklevel
 from directrix.export.expressions import features_to_read, with_features
 from directrix.export.onnx_writer import OnnxWriter
-from directrix.export.pipelines import RawFormula, raw_formula
+from directrix.export.scoring_formula import scoring_formula
 from directrix.tables import NumberBins
 
 #: Runtimes of the last years support these; the graph has no newer operator.
@@ -35,16 +34,15 @@ def to_onnx(classifier: Any, *, dtype: str = "float64", missing_text: str = "") 
     ``probability_bad``. The metadata of the model has the entry ``classes``, a list of the labels
     in JSON. The input of a linear classifier is ``X`` of shape (n, d).
 
-    A `ScorecardClassifier` or a pipeline has one input of shape (n, 1) for each raw column, by its
-    name, and a card has one more output after the score, ``points``. Numbers are in ``dtype``, and
+    A `ScorecardClassifier` has one input of shape (n, 1) for each raw column, by its name, and one
+    more output after the score, ``points``. Numbers are in ``dtype``, and
     so are booleans, as 0 and 1; NaN is missing. Dates are int64, microseconds since 1970-01-01 in
     UTC, and the least integer is missing, as in NumPy. Texts are strings. An output that a column
     is called already has an underscore at the end of its name.
 
     Parameters
     ----------
-    classifier : classifier of directrix, fitted, without a kernel; or a Pipeline that ends with one
-        Its steps may be those that `to_sql` writes.
+    classifier : classifier of directrix, fitted, without a kernel
     dtype : "float64" or "float32"
         Type of numbers in the input, of the probabilities and the score; float64, the default,
         gives the labels of the classifier. Choose float32 only for callers that have nothing else:
@@ -78,11 +76,7 @@ def to_onnx(classifier: Any, *, dtype: str = "float64", missing_text: str = "") 
         msg = f"dtype must be one of {', '.join(map(repr, _DTYPES))}, not {dtype!r}"
         raise ValueError(msg)
     narrow = dtype == "float32"
-    if isinstance(classifier, Pipeline) and narrow:
-        msg = "a pipeline is written in float64: leave dtype out"
-        raise ValueError(msg)
-    raw = raw_formula(classifier)
-    formula = raw.formula
+    formula = scoring_formula(classifier)
     if narrow:
         _warn_about_rounding(classifier, formula)
     try:
@@ -91,16 +85,13 @@ def to_onnx(classifier: Any, *, dtype: str = "float64", missing_text: str = "") 
         purpose = "a model is written as ONNX with the package onnx"
         raise MissingLibraryError(purpose, "onnx") from None
 
-    if formula.cards or isinstance(classifier, Pipeline):
-        graph, value, inputs = _of_columns(
-            raw, classifier.n_features_in_, missing_text, narrow=narrow
-        )
-    else:
-        graph, value, inputs = _of_matrix(formula, narrow=narrow)
     more = {}
     if formula.cards:
-        more["points"] = value
-        value = _above_cutoffs(graph, formula, value)
+        graph, points, inputs = _of_columns(formula, missing_text, narrow=narrow)
+        more["points"] = points
+        value = _above_cutoffs(graph, formula, points)
+    else:
+        graph, value, inputs = _of_matrix(formula, narrow=narrow)
     outputs = _add_outputs(graph, formula, value, more, narrow=narrow)
     domains = {node.domain for node in graph.nodes}
     model = helper.make_model(
@@ -115,29 +106,24 @@ def to_onnx(classifier: Any, *, dtype: str = "float64", missing_text: str = "") 
 
 
 def _of_columns(
-    raw: RawFormula, n_columns: int, missing_text: str, *, narrow: bool
+    formula: ScoringFormula, missing_text: str, *, narrow: bool
 ) -> tuple[OnnxWriter, str, list[Any]]:
-    """Return a graph, its node of scores or of points, and the columns that are read as inputs."""
+    """Return a graph, its node of points, and the columns that are read as inputs."""
     from onnx import TensorProto, helper
 
-    names = raw.columns or tuple(f"x{k}" for k in range(n_columns))
+    names = formula.features or tuple(f"x{k}" for k in range(formula.n_features))
     graph = OnnxWriter(names, missing_text, narrow)
     # Without an input, a graph would not know how many rows there are.
-    positions = features_to_read(raw.formula, fewest=1)
-    formula, features = with_features(raw.formula, positions), [raw.features[k] for k in positions]
-    cards = formula.cards
-    if cards:
-        pairs = zip(features, cards[0].bins, strict=True)
-        value = graph.points(cards, [graph.column(feature, bins) for feature, bins in pairs])
-    else:
-        value = _linear_scores(graph, formula, graph.numbers(features))
+    positions = features_to_read(formula, fewest=1)
+    cards, read = with_features(formula, positions).cards, [names[k] for k in positions]
+    points = graph.points(cards, read)
     number = TensorProto.FLOAT if narrow else TensorProto.DOUBLE
-    types = {"text": TensorProto.STRING, "date": TensorProto.INT64, "number": number}
+    types = {"text": TensorProto.STRING, "date": TensorProto.INT64}
     inputs = [
-        helper.make_tensor_value_info(names[k], types[kind], ["n", 1])
-        for k, kind in sorted(graph.kinds.items())
+        helper.make_tensor_value_info(name, types.get(bins.kind, number), ["n", 1])
+        for name, bins in zip(read, cards[0].bins, strict=True)
     ]
-    return graph, value, inputs
+    return graph, points, inputs
 
 
 def _of_matrix(formula: ScoringFormula, *, narrow: bool) -> tuple[OnnxWriter, str, list[Any]]:
@@ -148,14 +134,10 @@ def _of_matrix(formula: ScoringFormula, *, narrow: bool) -> tuple[OnnxWriter, st
     rows = graph.node("Cast", ["X"], to=TensorProto.DOUBLE) if narrow else "X"
     value_type = TensorProto.FLOAT if narrow else TensorProto.DOUBLE
     described = helper.make_tensor_value_info("X", value_type, ["n", formula.n_features])
-    return graph, _linear_scores(graph, formula, rows), [described]
-
-
-def _linear_scores(graph: OnnxWriter, formula: ScoringFormula, rows: str) -> str:
-    """Return the scores of rows, a node of doubles: one matrix product."""
     coefficients = graph.constant(np.array(formula.coefficients).T)
-    intercepts = graph.constant(formula.intercepts)
-    return graph.node("Add", [graph.node("MatMul", [rows, coefficients]), intercepts])
+    product = graph.node("MatMul", [rows, coefficients])
+    scores = graph.node("Add", [product, graph.constant(formula.intercepts)])
+    return graph, scores, [described]
 
 
 def _above_cutoffs(graph: OnnxWriter, formula: ScoringFormula, points: str) -> str:

@@ -11,7 +11,7 @@ from directrix.classifiers.scoring import ScoringFormula
 from directrix.engines.sql_dialects import DIALECTS, Dialect
 from directrix.exceptions.columns import suggest_names
 from directrix.export.expressions import used_features
-from directrix.export.pipelines import raw_formula
+from directrix.export.scoring_formula import scoring_formula
 from directrix.export.sql_writer import SqlWriter
 from directrix.tables import Binner
 
@@ -24,17 +24,14 @@ class SqlExpressions:
     ----------
     dialect : str
     values : tuple of str
-        An expression for each feature of the formula; most often the quoted name of a column.
+        An expression for each feature of the formula: the quoted name of a column.
     formula : ScoringFormula
         What the classifier computes.
-    computed : bool
-        Whether the features are computed from columns, by the steps of a pipeline before it.
     """
 
     dialect: str
     values: tuple[str, ...] = field(repr=False)
     formula: ScoringFormula = field(repr=False)
-    computed: bool = field(default=False, repr=False)
 
     @cached_property
     def card_points(self) -> tuple[str, ...]:
@@ -141,10 +138,6 @@ class SqlExpressions:
         steps: list[Mapping[str, str]] = []
         last: dict[str, str] = {}
         values = list(self.values)
-        if self.computed:
-            features = {f"dx_feature_{k}": values[k] for k in sorted(used_features(formula))}
-            steps += [features] if features else []
-            values = [f"dx_feature_{k}" for k in range(len(values))]
         given, ranks, texts = self._reasons(writer, values, reasons)
         if formula.cards:
             sums = [writer.points(card, values) for card in formula.cards]
@@ -193,12 +186,9 @@ def to_sql(
     Parameters
     ----------
     classifier : classifier of directrix, fitted, without a kernel
-        Or a fitted Pipeline that ends with one. Its steps may be SimpleImputer, StandardScaler,
-        MinMaxScaler, OneHotEncoder, OrdinalEncoder, `Binner`, and ColumnTransformer and Pipeline
-        of these.
     dialect : {"duckdb", "postgres", "bigquery", "snowflake", "spark", "clickhouse", "sqlite"}
     columns : sequence of str, optional
-        Columns of the features of the classifier or pipeline, in their order; by default the names
+        Columns of the features of the classifier, in their order; by default the names
         that it was fitted with.
 
     Returns
@@ -216,16 +206,15 @@ def to_sql(
     (CAST(... AS FLOAT64) + CAST(... AS FLOAT64) * CAST(`Age` AS FLOAT64))
     """
     _require_dialect(dialect)
-    raw = raw_formula(classifier, columns)
-    if raw.columns is None:
+    formula = scoring_formula(classifier, columns)
+    if formula.features is None:
         msg = "the classifier was fitted without names of features: give columns=[...]"
         raise ValueError(msg)
-    used = raw.used_columns(used_features(raw.formula))
-    used_names = [name if k in used else None for k, name in enumerate(raw.columns)]
+    used = used_features(formula)
+    used_names = [name if k in used else None for k, name in enumerate(formula.features)]
     remedy = "name the columns of the table with columns=[...], or --features of directrix export"
     DIALECTS[dialect].require_names(used_names, "feature", remedy)
-    values = tuple(map(SqlWriter(dialect, raw.columns).feature, raw.features))
-    return SqlExpressions(dialect, values, raw.formula, raw.is_computed)
+    return SqlExpressions(dialect, tuple(map(DIALECTS[dialect].name, formula.features)), formula)
 
 
 def cells_to_sql(

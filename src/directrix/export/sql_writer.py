@@ -1,4 +1,4 @@
-"""The writer of SQL: bins, features, points, scores and probabilities as text in a dialect."""
+"""The writer of SQL: bins, points, scores and probabilities as text in a dialect."""
 
 from __future__ import annotations
 
@@ -14,16 +14,9 @@ from directrix.classifiers.scoring import ScoringFormula
 from directrix.engines.sql_dialects import DIALECTS, Dialect
 from directrix.export.expressions import (
     Between,
-    Binned,
-    Calculated,
-    Clipped,
     Condition,
-    Expression,
-    Filled,
     Interval,
-    Lookup,
     OneOf,
-    RawColumn,
     Term,
     cases,
     is_unicode,
@@ -132,14 +125,13 @@ _READING = {
 
 @dataclass(frozen=True)
 class SqlWriter:
-    """Writes expressions and formulas in a dialect; as an `Arithmetic`, its values are SQL text.
+    """Writes formulas in a dialect; as an `Arithmetic`, its values are SQL text.
 
-    Missing values are NULL or NaN. `columns` are the names of the raw columns of expressions;
-    otherwise a column is given as a value, an SQL expression such as its quoted name.
+    Missing values are NULL or NaN. A column is given as a value, an SQL expression such as its
+    quoted name.
     """
 
     dialect: str
-    columns: Sequence[str] = ()
 
     @property
     def _syntax(self) -> Dialect:
@@ -226,70 +218,6 @@ class SqlWriter:
     def _can_hold(self, text: str) -> bool:
         """Return whether the database can hold a text at all: if not, no row needs a condition."""
         return is_unicode(text) and not ("\0" in text and self.dialect == "postgres")
-
-    # ── Features ──────────────────────────────────────────────────────────────────────────────────
-
-    def feature(self, expression: Expression) -> str:  # noqa: PLR0911 - one for each kind
-        """Return an expression of raw columns as SQL."""
-        double = self._syntax.double
-        match expression:
-            case RawColumn(position):
-                return self._syntax.name(self.columns[position])
-            case Filled(value, str(fill)):
-                return f"COALESCE({self._text(self.feature(value))}, {self._syntax.label(fill)})"
-            case Filled(value, fill):
-                number, missing = self._number(value)
-                return f"CASE WHEN {missing} THEN {double(float(fill))} ELSE {number} END"
-            case Calculated(value, operator, constant):
-                return f"({self._number(value)[0]} {operator} {double(constant)})"
-            case Clipped(value, lower, upper):
-                (number, missing), low, high = self._number(value), double(lower), double(upper)
-                # LEAST and GREATEST would take a bound for NULL in some databases.
-                return (
-                    f"CASE WHEN {missing} THEN {self._result(None)} WHEN {number} < {low} "
-                    f"THEN {low} WHEN {number} > {high} THEN {high} ELSE {number} END"
-                )
-            case Binned(value, bins, numbers):
-                return self.case(bins, list(map(double, numbers)), self.feature(value))
-            case Lookup():
-                return self._lookup(expression)
-
-    def _lookup(self, lookup: Lookup) -> str:
-        kind = type(next(iter(lookup.categories), ""))
-        if kind is float:
-            value, missing = self._number(lookup.value)
-        else:
-            raw = self.feature(lookup.value)
-            value = raw if kind is bool else self._text(raw)
-            missing = f"{raw} IS NULL"
-        unknown = self._result(lookup.unknown)
-        by_result: dict[str, list[str]] = {}
-        for category, number in zip(lookup.categories, lookup.numbers, strict=True):
-            if not isinstance(category, str) or self._can_hold(category):
-                literals = by_result.setdefault(self._result(number), [])
-                literals.append(self._syntax.label(category))
-        by_result.pop(unknown, None)
-        known = [
-            f"WHEN {value} {_is_one_of(literals)} THEN {result}"
-            for result, literals in by_result.items()
-        ]
-        first = f"CASE WHEN {missing} THEN {self._result(lookup.missing)}"
-        return " ".join([first, *known, f"ELSE {unknown} END"])
-
-    def _number(self, value: Expression) -> tuple[str, str]:
-        """Return a value as a float, and the condition that it is missing."""
-        text = self.feature(value)
-        is_float = not isinstance(value, RawColumn) and not (
-            isinstance(value, Filled) and isinstance(value.fill, str)
-        )
-        number = text if is_float else self._syntax.cast(text)
-        is_nan = self._reading.is_nan
-        nan = "" if is_nan is None else f" OR {is_nan.format(number)}"
-        return number, f"{text} IS NULL{nan}"
-
-    def _result(self, number: float | None) -> str:
-        null = f"CAST(NULL AS {self._syntax.float_type})"
-        return null if number is None else self._syntax.double(number)
 
     # ── Sums ──────────────────────────────────────────────────────────────────────────────────────
 

@@ -492,10 +492,7 @@ def _check_classifier(classifier: Any) -> None:
     name = type(classifier).__name__
     remedy = "log other estimators by the module of MLflow for their library"
     if hasattr(classifier, "steps"):
-        remedy = (
-            "give the last step if the rows to score have passed the others, or log the pipeline "
-            "as ONNX: mlflow.onnx.log_model(directrix.export.to_onnx(pipeline), ...)"
-        )
+        remedy = "give the last step if the rows to score have passed the others"
     msg = f"MLflow models of directrix hold a fitted classifier of directrix, not {name}: {remedy}"
     raise TypeError(msg)
 

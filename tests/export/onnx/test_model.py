@@ -2,9 +2,6 @@ from copy import deepcopy
 
 import numpy as np
 import pytest
-from sklearn.compose import make_column_transformer
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
 
 from directrix import MomentClassifier
 from directrix.export import Float32PrecisionWarning, to_onnx
@@ -110,13 +107,3 @@ def test_what_is_refused(fitted):
         to_onnx(fitted("one_feature"), dtype="float16")
     with pytest.raises(ValueError, match=r"directrix\.export\.save"):
         to_onnx(fitted("rbf"))
-
-
-def test_an_encoded_column_without_any_value_is_one_of_numbers():
-    rng = np.random.default_rng(0)
-    X = np.column_stack([rng.normal(size=50), np.full(50, np.nan)])
-    encoder = make_column_transformer((OneHotEncoder(), [1]), remainder="passthrough")
-    line = MomentClassifier("auc", learn_from="moments", shrinkage=0.1)
-    fitted = make_pipeline(encoder, line).fit(X, X[:, 0] + 0.3 * rng.normal(size=50) > 0)
-    inputs = to_onnx(fitted).graph.input
-    assert {each.type.tensor_type.elem_type for each in inputs} == {onnx.TensorProto.DOUBLE}
