@@ -57,7 +57,6 @@ speed: ## Measure the speed ratios of start-up, moments, losses, classifiers and
 	$(PYTHON) -m benchmarks.speed.losses
 	$(PYTHON) -m benchmarks.speed.smooth_classifier
 	$(PYTHON) -m benchmarks.speed.threads
-	$(PYTHON) -m benchmarks.speed.budget
 	$(PYTHON) -m benchmarks.speed.engines
 
 compare: ## Compare the speed of the working tree with that of the commit BASE

@@ -37,7 +37,6 @@ from directrix.classifiers.scorecard.training_table import TrainingTable
 from directrix.designs.structure import StructureSearch
 from directrix.designs.trainers import RowTrainer
 from directrix.fitting.fit_rows import FTOL
-from directrix.fitting.progress import Clock
 from directrix.frontier.compare import design_without
 from directrix.metrics import Metric
 from directrix.models.card import Card
@@ -327,7 +326,7 @@ class LikelihoodCard(Rival):
         binner = table.fitted_binner("auto")
         rows = table.keyed.training_rows(table.classes[1], 5)
         rows = rows._replace(X=table.to_cells(binner, rows.X))
-        trainer = RowTrainer(rows, FTOL, Clock().is_over)
+        trainer = RowTrainer(rows, FTOL)
         kinds = [CellKinds.of(bins) for bins in binner.bins_]
         search = StructureSearch(kinds, rows, trainer)
         structure = search.run()

@@ -1,12 +1,11 @@
-"""Cost of DirectClassifier: to logistic regression tuned in the same folds, and to its budget.
+"""Cost of DirectClassifier over logistic regression tuned in the same folds.
 
 Real rows, 10,000 of a set at most, as the arena has them, and generated ones of a thousand
 features. CPU time against ``LogisticRegressionCV(cv=5)``, its features standardised. Two rivals
 that tune for the metric too are measured beside it: the same with its threshold chosen by
 ``TunedThresholdClassifierCV``, where there is one to choose, and ``GridSearchCV`` over a pipeline
 of a scaler and logistic regression, ten strengths in five folds, with the metric as ``scoring``.
-For the budget, the clock against what was asked for, while two other processes keep two processors
-busy. Run ``python -m benchmarks.speed.direct``.
+Run ``python -m benchmarks.speed.direct``.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from collections.abc import Iterator
 from functools import partial
 from math import inf
 from statistics import median
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -26,7 +24,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.arena.protocol import rows_of
-from benchmarks.speed.ratio import Figure, busy, ratios, run
+from benchmarks.speed.ratio import Figure, ratios, run
 from directrix import DirectClassifier
 from directrix._typing import AnyArray, FloatArray
 from directrix.metrics import AUC, Error, RecallAtFPR
@@ -44,10 +42,6 @@ MAY_COST_ONCE = 5.0
 ROUNDS = 3
 STRENGTHS = np.logspace(-4, 4, 10)
 WIDE = 10_000, 1_000
-#: Seconds, and the rows for which all candidates would take longer.
-BUDGETS = ((1.0, "a9a"), (3.0, "a9a"), (10.0, "generated"))
-LARGE = 50_000, 400
-BUSY, MAY_TAKE = 2, 1.2
 
 
 def tuned() -> Any:
@@ -112,22 +106,8 @@ def wide() -> Iterator[Figure]:
         yield Figure(what, ratio, MAY_COST_ONCE)
 
 
-def budgets() -> Iterator[Figure]:
-    """Measure how much of a budget is taken where all candidates would take more."""
-    for budget, name in BUDGETS:
-        X, y = generated(*LARGE) if name == "generated" else rows_of(name, whole=True)
-        taken = []
-        for _ in range(ROUNDS):
-            start = perf_counter()
-            report = DirectClassifier(time_budget=budget).fit(X, y).report_
-            taken.append(perf_counter() - start)
-        print(f"{name}, {budget:g} s: {len(report.tried)} tried; skipped: {report.skipped}")
-        what = f"{name}, {X.shape[0]} x {X.shape[1]}, time / a budget of {budget:g} s, busy machine"
-        yield Figure(what, median(taken) / budget, MAY_TAKE)
-
-
 def measure(_: bool) -> Iterator[Figure]:  # noqa: FBT001 - as `run` calls it
-    """Yield the costs of all sets, their medians, those of wide rows, and budgets."""
+    """Yield the costs of all sets, their medians, and those of wide rows."""
     figures = []
     for name in SETS:
         for figure in costs_of(name):
@@ -135,8 +115,6 @@ def measure(_: bool) -> Iterator[Figure]:  # noqa: FBT001 - as `run` calls it
             yield figure
     yield from medians(figures)
     yield from wide()
-    with busy(BUSY):
-        yield from budgets()
 
 
 if __name__ == "__main__":

@@ -169,7 +169,7 @@ def test_a_model_without_held_out_scores_says_so(tmp_path):
 def test_more_than_two_classes_have_no_threshold_and_a_mean_score():
     y = np.where(X[:, 0] > 1, 2, np.where(X[:, 1] > 0.5, 1, 0))
     for metric in ("error", "auc", "f1", "recall@fpr=0.1"):
-        classifier = DirectClassifier(metric, cv=3, time_budget=2.0).fit(X[:600], y[:600])
+        classifier = DirectClassifier(metric, cv=3).fit(X[:600], y[:600])
         with pytest.raises(AttributeError, match="two classes"):
             classifier.predict(X, at="f1")
         predicted, scores = classifier.predict(X), classifier.decision_function(X)

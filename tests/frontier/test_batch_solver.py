@@ -87,15 +87,6 @@ def test_the_number_of_jobs_changes_nothing(monkeypatch):
         np.testing.assert_array_equal(line, two[key])
 
 
-def test_what_there_is_no_time_for_is_missing(monkeypatch):
-    monkeypatch.setattr(batch_solver, "_MOST_PROBLEMS", 2)
-    problems = [(PLAIN[0], fold) for fold in LEFT_OUT]
-    asked = iter([False] * 30)
-    lines = BatchSolver(*rows(), 1e-5).solve(problems, {}, lambda: next(asked, True))
-    assert len(lines) in (0, 2, 4)
-    assert not BatchSolver(*rows(), 1e-5).solve(problems, {}, lambda: True)
-
-
 def test_which_losses_can_be_solved_together():
     able = [recipe.loss for recipe in PLAIN + ROBUST + PAIRS]
     assert all(map(BatchSolver.can_solve, able))

@@ -108,16 +108,6 @@ class TestTrial:
         second.fit()
         assert reports == [(1, 4), (1, 4), (2, 4)]
 
-    def test_once_stopped_only_what_is_known_is_tried(self):
-        answers = iter([True, False, False])
-        frontier = RowFrontier(*rows(), progress=lambda *_: next(answers))
-        first, second, *_ = frontier.plan(cost_sweep((1e-2,), gammas=()))
-        assert first.trial([0, 1]) is not None
-        assert second.trial([0, 1]) is None
-        assert not second.fit()
-        assert first.trial([0, 1]) is not None
-        assert frontier.stopped  # whatever was answered since
-
 
 def test_the_line_of_all_rows_is_that_of_the_final_fit_in_any_order_of_calls():
     given = rows()

@@ -27,7 +27,7 @@ IS_BAD = ROWS["a"].to_numpy() + RNG.normal(size=200) > 0
 CLASSIFIERS = {
     "card": ScorecardClassifier("auc", learn_from="counts", cv=2, max_lines=None, positive="bad"),
     "line": MomentClassifier("auc", positive="bad"),
-    "direct": DirectClassifier("auc", positive="bad", cv=2, time_budget=1),
+    "direct": DirectClassifier("auc", positive="bad", cv=2),
     "plateaus": BetaBernoulliClassifier(positive="bad", alpha=0.1),
 }
 
@@ -129,7 +129,7 @@ def test_pmml_has_probability_and_reasons_of_the_positive_class(positive):
 
 def test_more_classes_have_a_probability_each():
     labels = np.array(["low", "Mid", "high"])[np.digitize(ROWS["a"], [-0.5, 0.5])]
-    classifier = fitted(DirectClassifier("auc", cv=2, time_budget=1), labels)
+    classifier = fitted(DirectClassifier("auc", cv=2), labels)
     made = by_sql(classifier)
     names = [
         f"{output}_{end}" for output in ("score", "probability") for end in ("mid", "high", "low")

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from directrix.solve import batched_lbfgs, signed_quadratic
+from directrix.solve import batched_lbfgs
 
 
 def quadratics(k=7, p=5, seed=0):
@@ -116,42 +116,3 @@ def test_where_the_objective_bends_down_steps_grow():
 
     solution = batched_lbfgs(evaluate, np.array([[4.0]]), identity, tol=1e-9, iterations=40)
     assert abs(solution.coef[0, 0]) < 1e-3
-
-
-def test_all_is_given_up_when_asked_to_stop():
-    evaluate, minima, _ = quadratics()
-    left = iter([False, False, True])
-    asked = []
-
-    def counted(coef, problems):
-        asked.append(len(problems))
-        return evaluate(coef, problems)
-
-    assert batched_lbfgs(counted, np.zeros_like(minima), identity, stop=lambda: next(left)) is None
-    assert len(asked) == 3
-
-
-@pytest.mark.parametrize("preconditioned", [False, True])
-def test_signs_are_kept_and_nothing_that_keeps_them_is_lower(preconditioned):
-    evaluate, minima, hessians = quadratics()
-    signs = np.array([1, -1, 0, 1, -1])
-
-    def newton(vectors, problems):
-        return np.linalg.solve(hessians[problems], vectors[..., None])[..., 0]
-
-    precondition = newton if preconditioned else identity
-    start = np.random.default_rng(1).normal(size=minima.shape)  # on both sides
-    solution = batched_lbfgs(evaluate, start, precondition, tol=1e-13, iterations=300, signs=signs)
-    assert (signs * solution.coef >= 0).all()
-    for k, hessian in enumerate(hessians):
-        best = signed_quadratic(hessian, hessian @ minima[k], signs)
-        np.testing.assert_allclose(solution.coef[k], best, atol=1e-4)
-
-
-def test_signs_that_are_not_needed_change_nothing():
-    evaluate, minima, _ = quadratics(k=1)
-    signs = np.sign(minima[0]).astype(int)
-    options = {"tol": 1e-14, "iterations": 300}
-    free = batched_lbfgs(evaluate, minima + 0.01, identity, **options)
-    kept = batched_lbfgs(evaluate, minima + 0.01, identity, signs=signs, **options)
-    np.testing.assert_allclose(kept.coef, free.coef, atol=1e-5)

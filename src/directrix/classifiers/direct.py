@@ -62,10 +62,6 @@ class DirectClassifier(MetricClassifier):
         0.02}`` at most (``alerts`` is the share of rows predicted positive), ``{"recall": 0.9,
         "precision": 0.6}`` at least; in all segments of the rows by `InEverySegment`. Needs
         `guarantee`.
-    time_budget : float, optional
-        Time budget in seconds of the clock, from the call of `fit` to its return. The search stops
-        early to keep it, and ``report_`` says what was skipped; logistic regression is fitted in
-        any case.
     class_weight : dict, "balanced" or None
         Weight of each class, as in scikit-learn.
     monotone : dict, optional
@@ -82,7 +78,7 @@ class DirectClassifier(MetricClassifier):
         nor is there one inside scikit-learn's searches and cross-validations.
     verbose : int
         What a fit prints to stdout: 0 nothing, 1 a line for each stage, 2 also one for each
-        candidate. The model is the same. See "Progress, threads and time" in the user guide.
+        candidate. The model is the same. See "Progress and threads" in the user guide.
 
     Attributes
     ----------
@@ -117,7 +113,7 @@ class DirectClassifier(MetricClassifier):
 
     _baseline = BASELINE
 
-    def __init__(  # noqa: PLR0913 - a dozen parameters of an estimator
+    def __init__(
         self,
         metric: str | Metric = "error",
         *,
@@ -125,7 +121,6 @@ class DirectClassifier(MetricClassifier):
         cv: Any = 5,
         guarantee: float | None = None,
         limits: Limits | None = None,
-        time_budget: float | None = None,
         class_weight: Mapping[Any, float] | str | None = None,
         monotone: Mapping[Any, str] | None = None,
         n_jobs: int | None = None,
@@ -137,7 +132,6 @@ class DirectClassifier(MetricClassifier):
         self.cv = cv
         self.guarantee = guarantee
         self.limits = limits
-        self.time_budget = time_budget
         self.class_weight = class_weight
         self.monotone = monotone
         self.n_jobs = n_jobs

@@ -24,7 +24,7 @@ from directrix.exceptions import (
 )
 from directrix.fitting.fit_rows import Design, FitRows, Fitted
 from directrix.fitting.guarantee import Guarantee, Limits, refuse_groups
-from directrix.fitting.progress import CallbackSupportMixin, Clock, Progress, with_callbacks
+from directrix.fitting.progress import Progress
 from directrix.fitting.training_rows import KeyedRows
 from directrix.metrics.base import Metric
 from directrix.metrics.segments import InEverySegment
@@ -47,7 +47,7 @@ class PreparedFit(NamedTuple):
     completed: Callable[[Sequence[Fitted]], Sequence[Fitted]] = lambda fits: fits
 
 
-class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
+class MetricClassifier(ReportingClassifier):
     """Base class for classifiers that choose among candidates by a metric on held-out rows.
 
     Classifiers for several metrics share their candidates. More than two classes are fitted
@@ -58,13 +58,11 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
     cv: Any
     guarantee: float | None
     limits: Limits | None
-    time_budget: float | None
     class_weight: Any
     warn_baseline: bool
     #: What a warning calls the simpler model that a fit is compared with.
     _baseline: ClassVar[str]
 
-    @with_callbacks  # type: ignore[untyped-decorator]
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **columns: Any
     ) -> Self:
@@ -87,10 +85,8 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
             are columns of the table. ``segment=``: the segment of each row, such as a country, for
             ``operating_point_.segments`` and `InEverySegment`; not needed to predict.
         """
-        progress = Progress(self, (X, y))
         rows = X, y, sample_weight, groups
-        self._fit_metrics([resolve(self.metric)], [self], rows, progress, columns)
-        progress.end()
+        self._fit_metrics([resolve(self.metric)], [self], rows, columns)
         return self
 
     def fit_each(
@@ -112,7 +108,7 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
         classifiers = [copy(self).set_params(metric=metric) for metric in resolved]
         # By a copy: what validates the rows sets attributes, and this estimator is not fitted.
         rows = X, y, sample_weight, groups
-        copy(self)._fit_metrics(resolved, classifiers, rows, Progress(self))  # noqa: SLF001
+        copy(self)._fit_metrics(resolved, classifiers, rows)  # noqa: SLF001
         return classifiers
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -178,19 +174,18 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
         metrics: list[Metric],
         classifiers: list[Self],
         rows: tuple[Any, Any, Any, Any],
-        progress: Progress,
         columns: Mapping[str, Any] | None = None,
     ) -> None:
         """Fit one classifier per metric to the same rows, labels, weights and groups."""
+        progress = Progress(self)
         self._check_parameters(metrics)
         refuse_groups(rows[3], self.guarantee)
-        clock = Clock(self.time_budget, progress.report_candidate)
         keyed, design, completed = self._prepared(*rows)
         keyed, metrics = self._priced(metrics, keyed, rows, columns or {})
         n_folds, used_folds = self._n_folds(keyed)
         progress.report_rows(keyed.X, used_folds, ", ".join(metric.label for metric in metrics))
         fit = FitRows(metrics, n_folds, design, self._guarantees(metrics))
-        by_metric = self._fit_classes(fit.run, keyed, clock, progress)
+        by_metric = self._fit_classes(fit, keyed, progress)
         for classifier, fits in zip(classifiers, by_metric, strict=True):
             classifier._copy_features(self)  # noqa: SLF001 - a copy of this very classifier
             classifier._set_fits(completed(fits), progress)  # noqa: SLF001
@@ -230,15 +225,11 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
 
     def _fit_classes(
         self,
-        run: Callable[[KeyedRows, Any, Clock], Sequence[Fitted]],
+        fit: FitRows,
         keyed: KeyedRows,
-        clock: Clock,
         progress: Progress,
     ) -> list[tuple[Fitted, ...]]:
-        """Return for each metric the fits of all classes against the others.
-
-        ``run`` takes rows, the positive label and a clock, and returns one fit per metric.
-        """
+        """Return for each metric the fits of all classes against the others."""
         positives = self._positives
         by_class = []
         for number, label in enumerate(positives):
@@ -246,7 +237,7 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
                 progress.stage(
                     f"class {label} against the others, {number + 1} of {len(positives)}"
                 )
-            by_class.append(run(keyed, label, clock.part(number, len(positives))))
+            by_class.append(fit.run(keyed, label, progress.report_candidate))
         return list(zip(*by_class, strict=True))
 
     def _source_fit(
@@ -273,9 +264,6 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
         every = self.limits if isinstance(self.limits, InEverySegment) else None
         if every is not None and roles[SEGMENT] is None:
             msg = f"{every.label} needs the segment of each row: name its column with segment="
-            raise ValueError(msg)
-        if self.time_budget is not None:
-            msg = "fit_source has no time_budget=: leave it out, or use fit"
             raise ValueError(msg)
         if not isinstance(refine, int | np.integer) or isinstance(refine, bool) or refine < 0:
             msg = f"refine must be a whole number, 0 or more, not {refine!r}"
@@ -335,9 +323,6 @@ class MetricClassifier(CallbackSupportMixin, ReportingClassifier):
     def _check_parameters(self, metrics: list[Metric]) -> None:
         """Refuse parameters that do not go together."""
         self._guarantees(metrics)
-        if self.time_budget is not None and not self.time_budget > 0:
-            msg = f"time_budget must be seconds above zero, not {self.time_budget!r}"
-            raise ValueError(msg)
 
     def _guarantees(self, metrics: list[Metric]) -> list[Guarantee] | None:
         """Return what is guaranteed for each metric."""

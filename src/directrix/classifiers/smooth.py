@@ -26,7 +26,7 @@ from directrix.classifiers.state import ModelMetadata, restored_loss_fit
 from directrix.classifiers.threshold_classifier import ThresholdClassifier
 from directrix.fitting.choice import Selection
 from directrix.fitting.finalize import Lines, finalize, finalize_on_rows
-from directrix.fitting.progress import CallbackSupportMixin, Progress, with_callbacks
+from directrix.fitting.progress import Progress
 from directrix.fitting.solvers import keeps_intercept, solver_for
 from directrix.fitting.training_rows import (
     KeyedRows,
@@ -286,7 +286,7 @@ class _Sweep(NamedTuple):
     space: KernelExpansion | None
 
 
-class SmoothClassifier(KernelScoring, CallbackSupportMixin, ThresholdClassifier):
+class SmoothClassifier(KernelScoring, ThresholdClassifier):
     r"""A classifier, linear or with a kernel, trained for a metric on the scores of all rows.
 
     .. math:: \min_{w, b}\ L_\rho(X w + b) + \frac{\alpha}{2} \|w\|^2
@@ -350,7 +350,7 @@ class SmoothClassifier(KernelScoring, CallbackSupportMixin, ThresholdClassifier)
         Seed of the solvers "sgd" and "vertex".
     verbose : int
         What a fit prints to stdout: 0 nothing, 1 a line for each stage, 2 also one for each
-        candidate. The model is the same. See "Progress, threads and time" in the user guide.
+        candidate. The model is the same. See "Progress and threads" in the user guide.
 
     Attributes
     ----------
@@ -424,7 +424,6 @@ class SmoothClassifier(KernelScoring, CallbackSupportMixin, ThresholdClassifier)
         self.random_state = random_state
         self.verbose = verbose
 
-    @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit candidates, and choose one by the metric on held-out rows.
 
@@ -443,9 +442,8 @@ class SmoothClassifier(KernelScoring, CallbackSupportMixin, ThresholdClassifier)
             Group of each row (a customer, a patient): all rows of a group are in one fold.
         """
         metric = resolve(self.metric)
-        progress = Progress(self, (X, y))
+        progress = Progress(self)
         self._choose(metric, self._sweep(metric, (X, y, sample_weight, groups), progress), progress)
-        progress.end()
         return self
 
     def fit_each(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -13,7 +13,7 @@ from directrix._typing import FloatArray, IntArray
 from directrix.designs.compact import Behind, CompactFit, teacher_odds
 from directrix.designs.editing import EditStart
 from directrix.designs.points import PointsFit, finished, points_as_rows
-from directrix.designs.screening import ScreenedColumns, is_wide, screened
+from directrix.designs.screening import WIDE, ScreenedColumns, screened
 from directrix.designs.structure import Structure, StructureSearch
 from directrix.designs.trainers import CountTrainer, RowTrainer, Trainer
 from directrix.fitting.choice import Choice, Selection
@@ -27,12 +27,11 @@ from directrix.fitting.fit_rows import (
     Draft,
     LearnedDesign,
 )
-from directrix.fitting.progress import Clock
 from directrix.fitting.training_rows import KeyedRows, TrainingRows
 from directrix.frontier.compare import MOST_ROWS, Curves, FoldDesigns, compare, design_without
 from directrix.frontier.moment_frontier import SummaryCandidate, ridge_candidates
 from directrix.frontier.recipes import Recipe, Sweep
-from directrix.frontier.row_frontier import RowCandidate, RowFrontier
+from directrix.frontier.row_frontier import ReportCandidates, RowCandidate, RowFrontier
 from directrix.losses import Logistic
 from directrix.metrics.base import Metric
 from directrix.models.card import Card, Scale
@@ -80,18 +79,16 @@ class CardSettings:
         self,
         kinds: Sequence[CellKinds],
         rows: TrainingRows,
-        clock: Clock,
         screen: Mapping[int | None, Sequence[int]] | None = None,
     ) -> StructureSearch:
         """Return the search for the structure of a card; rows have cells as their features."""
-        trainer: Trainer = RowTrainer(rows, _COARSE_FTOL, clock.is_over, self.n_jobs)
+        trainer: Trainer = RowTrainer(rows, _COARSE_FTOL, self.n_jobs)
         if self.learn_from == "counts":
-            trainer = CountTrainer(rows, clock.is_over)
+            trainer = CountTrainer(rows)
         return StructureSearch(
             kinds,
             rows,
             trainer,
-            clock.is_over,
             self.max_crosses,
             self.directions,
             self.max_columns,
@@ -117,27 +114,28 @@ class CardDesign:
     to_cells: Callable[[FloatArray], IntArray]
     settings: CardSettings
 
-    def learn(self, keyed: KeyedRows, label: Any, n_folds: int, clock: Clock) -> LearnedDesign:
+    def learn(
+        self, keyed: KeyedRows, label: Any, n_folds: int, progress: ReportCandidates
+    ) -> LearnedDesign:
         """Learn a structure; of a wide table, which columns are looked at."""
         raw = keyed.training_rows(label, n_folds, MOST_ROWS)
         seen = raw._replace(X=self.to_cells(raw.X))
         values = raw.X if self.settings.editable else None
-        if not is_wide(len(self.kinds), clock):
-            search = self.settings.structure_search(self.kinds, seen, clock)
-            return _learned(self, search, keyed, label, clock, edited=(seen, values))
+        if len(self.kinds) <= WIDE:
+            search = self.settings.structure_search(self.kinds, seen)
+            return _learned(self, search, keyed, label, progress, edited=(seen, values))
 
         def search_of(index: IntArray, by_fold: Mapping[int | None, Any]) -> StructureSearch:
             kinds, rows = [self.kinds[k] for k in index], seen._replace(X=seen.X[:, index])
-            return self.settings.with_columns(index).structure_search(kinds, rows, clock, by_fold)
+            return self.settings.with_columns(index).structure_search(kinds, rows, by_fold)
 
-        columns, search, note = screened(self.kinds, seen, clock, search_of)
+        columns, search = screened(self.kinds, seen, search_of)
         narrow = CardDesign(
             search.kinds,
             lambda values: self.to_cells(values)[:, columns.positions],
             self.settings.with_columns(columns.positions),
         )
-        search.skipped.extend([note] if note else [])
-        return _learned(narrow, search, keyed, label, clock, columns, edited=(seen, values))
+        return _learned(narrow, search, keyed, label, progress, columns, edited=(seen, values))
 
 
 def _learned(
@@ -145,7 +143,7 @@ def _learned(
     search: StructureSearch,
     keyed: KeyedRows,
     label: Any,
-    clock: Clock,
+    progress: ReportCandidates,
     columns: ScreenedColumns | None = None,
     *,
     edited: tuple[TrainingRows, FloatArray | None],
@@ -162,20 +160,17 @@ def _learned(
         rows = keyed.all_rows(label)
         coding = search.design(structure, None)
         rows = rows._replace(X=coding.rows(design.to_cells(rows.X)))
-    # All of the budget is used up: better points are worth the time kept for the end of a fit.
-    used_up = partial(clock.is_over, -1.0)
     ridge, n_jobs = structure.ridge, settings.n_jobs
     end = CardEnd(
         design,
         search,
         structure,
-        UnbinnedBaseline(design.kinds, cells, n_jobs, search.screen, used_up),
+        UnbinnedBaseline(design.kinds, cells, n_jobs, search.screen),
         _direction_prices(search, ridge),
-        used_up,
         columns,
         edited,
     )
-    candidates = CardCandidates(seen, ridge, settings.learn_from, clock, n_jobs)
+    candidates = CardCandidates(seen, ridge, settings.learn_from, progress, n_jobs)
     return LearnedDesign(
         seen,
         rows,
@@ -199,7 +194,6 @@ class CardEnd:
     structure: Structure
     unbinned: UnbinnedBaseline
     prices: DirectionPrices
-    used_up: Callable[[], bool]
     columns: ScreenedColumns | None
     edited: tuple[TrainingRows, FloatArray | None]
 
@@ -216,13 +210,12 @@ class CardEnd:
         followed = [each for each in settings.directions if each.column in kept]
         directions = self.prices.of(metric, flat_columns(followed, card.columns))
         unbinned = self.unbinned.behind(best)
-        reasons = search.skipped, best.report.skipped, self.prices.skipped, self.unbinned.skipped
         report = replace(
             best.report,
             unbinned_baseline=None if unbinned is None else unbinned.gap,
             baseline=BASELINES[settings.learn_from],
-            skipped=tuple(text for part in reasons for text in part),
             directions=directions,
+            columns_tried=None if self.columns is None else self.columns.n_tried_of_all,
         )
         best = best._replace(report=report)
         if settings.scale is None and settings.max_lines is None and not settings.editable:
@@ -238,7 +231,6 @@ class CardEnd:
             search.kinds,
             settings.directions,
             2 if settings.max_lines is None else settings.max_lines,
-            self.used_up,
             self._of_cells,
         )
         draft = full() if settings.max_lines is None else compact.run(best, cards, full, unbinned)
@@ -278,7 +270,6 @@ class CardEnd:
             metric,
             self.search.rows,
             self.design.settings.directions,
-            self.used_up,
             self.search.kinds,
         )
         scaled = points.run(best, cards)
@@ -324,7 +315,7 @@ class CardCandidates:
     rows: TrainingRows
     ridge: float
     learn_from: str
-    clock: Clock
+    progress: ReportCandidates | None = None
     n_jobs: int | None = None
 
     def compared(self, metric: Metric) -> Compared:
@@ -333,16 +324,13 @@ class CardCandidates:
             curves = [candidate.curves for candidate in self._closed]
             complexities = [candidate.complexity for candidate in self._closed]
             comparison = compare(metric, curves, curves[0].criterion(metric), complexities)
-            few = len({candidate.ridge for candidate in self._closed}) < len(_RIDGE_FACTORS)
-            return Compared(self._closed, comparison, ["cards of other ridges"] if few else [])
+            return Compared(self._closed, comparison)
         return self._of_rows.compared(metric)
 
     @cached_property
     def _closed(self) -> list[SummaryCandidate]:
         counts = self.learn_from == "counts"
-        factors: tuple[float, ...] = _RIDGE_FACTORS if counts else _CLOSED_RIDGE_FACTORS
-        if counts and self.clock.is_over():  # they cannot be interrupted, and one is needed
-            factors = (1.0,)
+        factors = _RIDGE_FACTORS if counts else _CLOSED_RIDGE_FACTORS
         ridges = [factor * self.ridge for factor in factors]
         return ridge_candidates(*self.rows[:4], ridges, baseline=counts)
 
@@ -350,9 +338,8 @@ class CardCandidates:
     def _of_rows(self) -> Candidates:
         frontier = RowFrontier(
             *self.rows[:4],
-            progress=self.clock,
+            progress=self.progress,
             ftol=FTOL,
-            out_of_time=self.clock.is_over,
             n_jobs=self.n_jobs,
         )
         narrow = self.rows.X.shape[1] <= _MOST_FEATURES
@@ -376,7 +363,7 @@ def _direction_prices(search: StructureSearch, ridge: float) -> DirectionPrices:
 
     def held_out(kept: Sequence[int]) -> Curves:
         X = replace(search, directions=[every[k] for k in kept]).designs(Structure(ridge), folds)
-        lines = search.trainer.solve(X, [ridge], folds, ignore_deadline=True)
+        lines = search.trainer.solve(X, [ridge], folds)
         scores = np.empty(len(rows.positive))
         for number in folds:
             tested, line = np.flatnonzero(fold == number), lines[ridge, number]
@@ -384,7 +371,7 @@ def _direction_prices(search: StructureSearch, ridge: float) -> DirectionPrices:
         return Curves(rows.positive, scores, rows.weight, fold)
 
     requested = [(each.name, each.requested) for each in every]
-    return DirectionPrices(requested, held_out, search.out_of_time)
+    return DirectionPrices(requested, held_out)
 
 
 @dataclass
@@ -400,19 +387,13 @@ class UnbinnedBaseline:
     rows: TrainingRows
     n_jobs: int | None
     screen: Mapping[int | None, Sequence[int]] | None = None
-    out_of_time: Callable[..., bool] | None = None
-    #: What there was no time for.
-    skipped: list[str] = field(default_factory=list, init=False)
 
     def behind(self, card: BestFit) -> Behind | None:
         """Return how much better a card is expected to be on new rows.
 
-        None if no rows are held out, or time is up.
+        None if no rows are held out.
         """
         if self.rows.fold is None or card.choice is None:
-            return None
-        if not self._candidates:
-            self.skipped = ["logistic regression without bins"]
             return None
         metric, report = card.choice.metric, card.report
         comparison = compare(metric, [candidate.curves for candidate in self._candidates])
@@ -428,19 +409,18 @@ class UnbinnedBaseline:
 
     @cached_property
     def _candidates(self) -> list[RowCandidate]:
-        """Lines of several ridges; none if there was no time."""
-        if self.out_of_time is not None and self.out_of_time():
-            return []
+        """Lines of several ridges."""
         frontier = RowFrontier(
             self._designs(),
             *self.rows[1:4],
             ftol=FTOL,
-            out_of_time=self.out_of_time,
             n_jobs=self.n_jobs,
         )
         candidates = frontier.plan(Recipe(Logistic(), ridge) for ridge in Sweep().ridges)
         frontier.solve_together(candidates, frontier.folds)
-        return [] if frontier.stopped else [each for each in candidates if each.fit()]
+        for candidate in candidates:
+            candidate.fit()
+        return candidates
 
     def _designs(self) -> Any:
         """Return the rows as straight lines see them."""

@@ -173,8 +173,7 @@ class CompactFit:
     """Makes the compact cards of a fitted card.
 
     ``seen`` are the rows that the candidates were compared on, with cells as their features.
-    ``max_lines`` is "auto" or the largest number of lines. ``used_up`` says whether all time is
-    used up; then only the size that is asked for is made. ``of_cells`` turns the fit of a card of
+    ``max_lines`` is "auto" or the largest number of lines. ``of_cells`` turns the fit of a card of
     these cells into one of raw rows.
     """
 
@@ -184,7 +183,6 @@ class CompactFit:
     kinds: Sequence[CellKinds]
     directions: Sequence[Direction]
     max_lines: int | str
-    used_up: Callable[[], bool]
     of_cells: Callable[[Draft], Draft]
 
     def run(
@@ -202,7 +200,8 @@ class CompactFit:
         """
         to_log_odds = teacher_odds(best.scores, self.seen)
         full_lines = self._lines(self._restated_full(cards[None], to_log_odds))
-        sizes = self._sizes(full_lines)
+        only_one = self.seen.fold is None  # no rows tell which size is as good as the full card
+        sizes = sizes_to_make(self.max_lines, full_lines, only_one=only_one)
         if not sizes:
             return full_draft()
         made = [self._sized(each) for each in self.cards(cards, sizes, to_log_odds).values()]
@@ -253,10 +252,6 @@ class CompactFit:
 
     def _lines(self, card: Card) -> int:
         return card.count_lines(self.kinds)
-
-    def _sizes(self, full_lines: int) -> list[int]:
-        late = self.seen.fold is None or self.used_up()
-        return sizes_to_make(self.max_lines, full_lines, only_one=late)
 
     def _chosen(
         self,

@@ -10,12 +10,11 @@ from typing import Any
 from directrix._typing import IntArray
 from directrix.fitting.directions import DirectionPrices, Signs
 from directrix.fitting.fit_rows import FTOL, BestFit, Candidates, Draft, LearnedDesign
-from directrix.fitting.progress import Clock
 from directrix.fitting.training_rows import KeyedRows, TrainingRows, prepare
 from directrix.frontier.compare import MOST_ROWS, Candidate, Curves
 from directrix.frontier.moment_frontier import moment_candidates, ridge_candidates
 from directrix.frontier.recipes import Recipe
-from directrix.frontier.row_frontier import RowFrontier
+from directrix.frontier.row_frontier import ReportCandidates, RowFrontier
 from directrix.frontier.search import MOST_FEATURES
 from directrix.losses import Logistic
 from directrix.metrics.base import Metric
@@ -34,14 +33,15 @@ class NumberDesign:
     signs: Signs | None = None
     n_jobs: int | None = None
 
-    def learn(self, keyed: KeyedRows, label: Any, n_folds: int, clock: Clock) -> LearnedDesign:
+    def learn(
+        self, keyed: KeyedRows, label: Any, n_folds: int, progress: ReportCandidates
+    ) -> LearnedDesign:
         """Standardise rows of one class against the others."""
         units, rows, seen = prepare(keyed, label, n_folds, MOST_ROWS)
         frontier = RowFrontier(
             *seen[:4],
-            progress=clock,
+            progress=progress,
             ftol=FTOL,
-            out_of_time=clock.is_over,
             n_jobs=self.n_jobs,
             signs=None if self.signs is None else self.signs.array,
         )
@@ -55,11 +55,9 @@ class NumberDesign:
         signs, report = self.signs, best.report
         if signs is not None and frontier.fold is not None:
             held_out = partial(_held_out, frontier, signs)
-            prices = DirectionPrices(signs.requested, held_out, frontier.out_of_time)
+            prices = DirectionPrices(signs.requested, held_out)
             flat = [name for name, k in signs.positions if best.fitted.line[k] == 0.0]
-            directions = prices.of(metric, flat)
-            skipped = (*report.skipped, *prices.skipped)
-            report = replace(report, directions=directions, skipped=skipped)
+            report = replace(report, directions=prices.of(metric, flat))
         return Draft(best.fitted, report, best.curve)
 
 
@@ -68,7 +66,7 @@ def _held_out(frontier: RowFrontier, signs: Signs, kept: Sequence[int]) -> Curve
     rows = frontier.X, frontier.positive, frontier.weight, frontier.fold
     plain = RowFrontier(*rows, ftol=FTOL, signs=signs.only(kept))
     (candidate,) = plain.plan([Recipe(Logistic(), _PLAIN_RIDGE)])
-    plain.solve_together([candidate], plain.folds, ignore_deadline=True)
+    plain.solve_together([candidate], plain.folds)
     candidate.fit()
     return candidate.curves
 

@@ -308,16 +308,14 @@ class PointsFit:
     """Puts a card on a scale.
 
     ``seen`` are the rows that the candidates were compared on, with cells as their features.
-    ``directions`` are those of columns whose points may only rise. ``out_of_time`` is asked before
-    each card is rounded in other ways than the plain one. ``kinds`` say what the cells of each
-    column are: neighbouring bins of equal points stay equal.
+    ``directions`` are those of columns whose points may only rise. ``kinds`` say what the cells of
+    each column are: neighbouring bins of equal points stay equal.
     """
 
     scale: Scale
     metric: Metric
     seen: TrainingRows
     directions: Sequence[Direction] = ()
-    out_of_time: Callable[[], bool] | None = None
     kinds: Sequence[CellKinds] = ()
 
     def run(self, best: BestFit, cards: Mapping[int | None, Card]) -> ScaledFit:
@@ -327,15 +325,10 @@ class PointsFit:
         """
         aligned = {fold: self._aligned(card, fold) for fold, card in cards.items()}
         aligned[None] = cards[None]  # with the threshold of the fit at zero
-        plain, *others = self._ways(best)
-        tried = [self._designs({fold: plain(card, fold) for fold, card in aligned.items()})]
-        skipped = []
-        for restate in others:
-            restated = self._restated(restate, aligned)
-            if restated is None:
-                skipped.append("the search for better points")
-                break
-            tried.append(self._designs(restated))
+        tried = [
+            self._designs({fold: restate(card, fold) for fold, card in aligned.items()})
+            for restate in self._ways(best)
+        ]
         lines = Lines(np.array([1.0, 0.0]), [np.array([1.0, 0.0])] * (len(cards) - 1))
         held_out = [lines.on_one_scale(rows).held_out for _, rows in tried]
         rows = self.seen
@@ -355,22 +348,10 @@ class PointsFit:
             best.report,
             expected=Estimate(assessment.expected.metric, *assessment.intervals.metric),
             rounding=Gap.of_folds(gap, folds[0] - folds[1 + chosen]) if self._rounds else None,
-            skipped=(*best.report.skipped, *skipped),
             ties=ties_split(self.metric, curves[1 + chosen]) if self._rounds else None,
         )
         curve = curve_maker(rows.positive, rows.weight)(final.scores)
         return ScaledFit(card, final.fitted, curve, report)
-
-    def _restated(
-        self, restate: Restate, cards: Mapping[int | None, Card]
-    ) -> dict[int | None, Card] | None:
-        """Return the points of all cards; None if there is no time for them."""
-        made = {}
-        for fold, card in cards.items():
-            if self.out_of_time is not None and self.out_of_time():
-                return None
-            made[fold] = restate(card, fold)
-        return made
 
     @property
     def _rounds(self) -> bool:

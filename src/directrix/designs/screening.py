@@ -16,27 +16,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from time import monotonic
 from typing import NamedTuple
 
 import numpy as np
 
 from directrix._typing import FloatArray, IntArray
 from directrix.designs.structure import StructureSearch
-from directrix.fitting.progress import Clock
 from directrix.fitting.training_rows import TrainingRows
 from directrix.models.card import Card, Cross
 from directrix.tables.coding.prior import CellKinds
 
-#: Tables of more columns are screened: with a time budget, and without one.
-WIDE_IN_TIME, WIDE = 100, 500
-#: Columns of the smallest card that is compared; each later one has twice as many.
-_FEWEST = 16
-#: Time that a fit takes after cards of a number of columns are compared, as a multiple of that of
-#: the comparison: candidates and the final card cannot be interrupted.
-_TO_COME = 3.0
-#: Twice as many columns take so many times as long, at least and at most.
-_LEAST_GROWTH, _MOST_GROWTH = 2.0, 8.0
+#: Tables of more columns are screened.
+WIDE = 500
+#: Numbers of columns of the cards that are compared.
+_NUMBERS = (16, 32, 64, 128, 256, WIDE)
 #: A larger card that is worse by so much in AUC ends the comparison.
 _WORSE = 1e-2
 #: Numbers of groups in which ordered bins are tested, besides each by itself.
@@ -47,11 +40,18 @@ class ScreenedColumns(NamedTuple):
     """The columns of a table that passed the screen.
 
     ``positions`` are those, in the table, of the columns that any ranking keeps, sorted.
-    ``n_cells`` are the numbers of cells of all columns of the table.
+    ``n_cells`` are the numbers of cells of all columns of the table. ``n_tried`` is the number of
+    columns that each ranking keeps.
     """
 
     positions: IntArray
     n_cells: Sequence[int]
+    n_tried: int
+
+    @property
+    def n_tried_of_all(self) -> tuple[int, int]:
+        """The numbers of columns that were tried, and of all columns."""
+        return self.n_tried, len(self.n_cells)
 
     def widened(self, card: Card) -> Card:
         """Return a card of these columns as one of all columns, the others without points."""
@@ -69,67 +69,40 @@ class ScreenedColumns(NamedTuple):
 class Screened(NamedTuple):
     """Outcome of a screen.
 
-    ``search`` is that of these columns, after the comparison of cards without crosses. ``note`` is
-    what a report says was left out.
+    ``search`` is that of these columns, after the comparison of cards without crosses.
     """
 
     columns: ScreenedColumns
     search: StructureSearch
-    note: str
-
-
-def is_wide(n_columns: int, clock: Clock) -> bool:
-    """Return whether a table of so many columns is screened."""
-    return n_columns > (WIDE_IN_TIME if clock.has_budget else WIDE)
 
 
 def screened(
     kinds: Sequence[CellKinds],
     rows: TrainingRows,
-    clock: Clock,
     search_of: Callable[[IntArray, Mapping[int | None, list[int]]], StructureSearch],
 ) -> Screened:
     """Compare cards of the best columns, twice as many each time, and return the best.
 
-    With a time budget the comparison ends when the next card would leave too little time for the
-    rest of the fit, otherwise at 500 columns.
+    The comparison ends at 500 columns, or when a larger card is clearly worse.
 
     ``rows`` have cells as their features. ``search_of`` maps positions of columns, and for each
     fold the indices of its columns among them, to the search for the structure of their card.
     """
     rankings = columns_by_information(kinds, rows)
     n_cells = [of_column.n_cells for of_column in kinds]
-    best: tuple[float, int, IntArray, StructureSearch] | None = None
-    before = 0.0
-    for number in _numbers(len(kinds), clock):
-        began = monotonic()
+    best: tuple[float, Screened] | None = None
+    for number in _NUMBERS:
         tops = {fold: ranking[:number] for fold, ranking in rankings.items()}
         index = np.unique(np.concatenate(list(tops.values())))
         by_fold = {fold: np.searchsorted(index, top).tolist() for fold, top in tops.items()}
         search = search_of(index, by_fold)
         auc = search.additive_auc
-        took = monotonic() - began
         if best is None or auc > best[0]:
-            best = auc, number, index, search
-        growth = np.clip(took / before if before else 0.0, _LEAST_GROWTH, _MOST_GROWTH)
-        before = took
-        late = growth * took * (1.0 + _TO_COME) > clock.seconds_left
-        if late or not auc >= best[0] - _WORSE:
+            best = auc, Screened(ScreenedColumns(index, n_cells, number), search)
+        if not auc >= best[0] - _WORSE:
             break
     assert best is not None  # noqa: S101 - there is at least one number of columns
-    _, number, index, search = best
-    note = "" if number == len(kinds) else f"columns beyond the best {number} of {len(kinds):,}"
-    return Screened(ScreenedColumns(index, n_cells), search, note)
-
-
-def _numbers(n_columns: int, clock: Clock) -> list[int]:
-    """Return the numbers of columns of cards that are compared, smallest first."""
-    most = n_columns if clock.has_budget else min(n_columns, WIDE)
-    numbers, number = list[int](), _FEWEST
-    while number < most:
-        numbers.append(number)
-        number *= 2
-    return [*numbers, most]
+    return best[1]
 
 
 def columns_by_information(

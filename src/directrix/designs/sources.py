@@ -27,7 +27,6 @@ from directrix.fitting.fit_source import (
     SampleCandidates,
     SourceFit,
 )
-from directrix.fitting.progress import Clock
 from directrix.fitting.training_rows import (
     Standardization,
     TrainingRows,
@@ -132,18 +131,16 @@ class CardSource:
 
     def sample_candidates(self, metric: Metric, rows: TrainingRows) -> SampleCandidates:
         """Learn a structure from sampled rows of a raw table, and compare its candidates."""
-        folds, clock = range(self.n_folds), Clock(None)
+        folds = range(self.n_folds)
         cells = rows._replace(X=self.binner.cells(rows.X))
         kinds = [CellKinds.of(bins) for bins in self.binner.bins_]
-        search = self.settings.structure_search(kinds, cells, clock)
+        search = self.settings.structure_search(kinds, cells)
         structure = search.run()
         coded = cells._replace(X=search.designs(structure, [None, *folds]))
-        n_jobs = self.settings.n_jobs
-        compared = CardCandidates(coded, structure.ridge, "rows", clock, n_jobs).compared(metric)
-        compared = compared._replace(skipped=(*search.skipped, *compared.skipped))
+        candidates = CardCandidates(coded, structure.ridge, "rows", n_jobs=self.settings.n_jobs)
         codings = [search.design(structure, fold) for fold in (*folds, None)]
         trials = search.trials if search.tried else None
-        return SampleCandidates(compared, codings, trials=trials)
+        return SampleCandidates(candidates.compared(metric), codings, trials=trials)
 
     def compressed(
         self, cards: Mapping[int | None, Card], sizes: Sequence[int], rows: TrainingRows
@@ -159,9 +156,7 @@ class CardSource:
                 tested = np.flatnonzero(rows.fold == fold)
                 scores[tested] = card.points(rows.X[tested])
         slope, offset = teacher_odds(scores, rows)
-        fit = CompactFit(
-            None, AUC(), rows, kinds, self.settings.directions, "auto", lambda: False, lambda x: x
-        )
+        fit = CompactFit(None, AUC(), rows, kinds, self.settings.directions, "auto", lambda x: x)
         made = fit.cards(cards, sizes, (slope, offset))
         return {
             size: {

@@ -166,7 +166,7 @@ class Elimination:
         used = slice(None) if fold is None else np.flatnonzero(rows.fold != fold)
         design = self.design_of(kept)
         coded = design.rows(rows.X)
-        line = self.trainer.solve(coded, [ridge], [fold], ignore_deadline=True)[ridge, fold]
+        line = self.trainer.solve(coded, [ridge], [fold])[ridge, fold]
         points = design.coding.block_points(line[:-1])
         weight = rows.weight[used]
         effects = [_spread(points[k][rows.X[used, k]], weight) for k in kept]
@@ -229,13 +229,10 @@ class StructureSearch:
     kinds: Sequence[CellKinds]
     rows: TrainingRows
     trainer: Trainer
-    out_of_time: Callable[..., bool] | None = None
     max_crosses: int | None = None
     directions: Sequence[Direction] = ()
     max_columns: int | str | None = None
     screen: Mapping[int | None, Sequence[int]] | None = None
-    #: Steps for which there was no time.
-    skipped: list[str] = field(default_factory=list, init=False)
     #: All structures that were compared, in order.
     tried: list[Structure] = field(default_factory=list, init=False)
     _areas: list[HeldOutArea] = field(default_factory=list, init=False)
@@ -253,9 +250,6 @@ class StructureSearch:
         if self.rows.fold is None:
             return self._cautious(cautious)
         best, lines = self._additive_choice
-        if best is None:
-            self.skipped.append("the choice of a ridge")
-            return self._cautious(cautious)
         self._base = best
         best, lines = self._small(best, lines)
         self._base = best
@@ -269,9 +263,6 @@ class StructureSearch:
         most = self.trainer.most_crosses
         most = most if self.max_crosses is None else min(most, self.max_crosses)
         if not most or len(self._crossable(None)) - len(self.directions) < 2:
-            return
-        if self._is_late():
-            self.skipped.append("cards with crosses")
             return
         count = min(len(self._crosses(None)), most)
         if not count:
@@ -291,7 +282,7 @@ class StructureSearch:
         return self.tried[trials.rule(-trials.areas)]
 
     @cached_property
-    def _additive_choice(self) -> tuple[Structure | None, Solved]:
+    def _additive_choice(self) -> tuple[Structure, Solved]:
         """The structure without crosses whose ridge is best, and the lines of all ridges."""
         X = self.designs(Structure(np.nan), self.folds)
         lines = self.trainer.solve(X, self.trainer.ridges, self.folds)
@@ -299,9 +290,8 @@ class StructureSearch:
 
     @property
     def additive_auc(self) -> float:
-        """Held-out AUC of the best card without crosses; NaN if there is none, or no time."""
-        best = None if self.rows.fold is None else self._additive_choice[0]
-        return float("nan") if best is None else best.auc
+        """Held-out AUC of the best card without crosses; NaN if no rows are held out."""
+        return float("nan") if self.rows.fold is None else self._additive_choice[0].auc
 
     def _cautious(self, structure: Structure) -> Structure:
         """Return a structure that nothing was compared for, with as many columns as it may have."""
@@ -318,20 +308,13 @@ class StructureSearch:
         if self.max_columns is None:
             return best, lines
         most = len(self.kinds) if isinstance(self.max_columns, str) else self.max_columns
-        solved: Solved = {}
         of_number: dict[int | None, Solved] = {}
         for number in numbers_to_try(len(self._usable(None)), most):
-            if of_number and self._is_late():
-                self.skipped.append("cards of fewer columns")
-                break
             tried = self._limited(best, number)
             X = self.designs(tried, self.folds)
             ridges = [factor * best.ridge for factor in _RIDGE_FACTORS]
-            solved = self.trainer.solve(X, ridges, self.folds, ignore_deadline=not of_number)
-            structure = self._best(X, solved, tried)
-            if structure is None:
-                break
-            of_number[tried.n_columns] = solved
+            of_number[tried.n_columns] = self.trainer.solve(X, ridges, self.folds)
+            structure = self._best(X, of_number[tried.n_columns], tried)
             best_area = max(each.auc for each in self.tried if each.n_columns is not None)
             if structure.auc < best_area - _HOPELESS:
                 break
@@ -359,9 +342,6 @@ class StructureSearch:
 
     def _reweigh(self, best: Structure) -> None:
         """Try the structure with reweighted blocks."""
-        if self._is_late():
-            self.skipped.append("columns of different variances")
-            return
         again = best._replace(reweighted=True)
         self._weighing_ridge = best.ridge
         X = self.designs(again, self.folds)
@@ -411,7 +391,7 @@ class StructureSearch:
             plain = self.design(structure, fold)
             X = plain.rows(self.rows.X)
             ridge = self._weighing_ridge  # one for all folds, whichever the reweighted card has
-            line = self.trainer.solve(X, [ridge], [fold], ignore_deadline=True)[ridge, fold]
+            line = self.trainer.solve(X, [ridge], [fold])[ridge, fold]
             coding = plain.coding
             block = np.repeat(np.arange(len(coding.scale)), np.diff(coding.feature_starts))
             squares = np.bincount(block, np.square(line[:-1]), len(coding.scale))
@@ -462,16 +442,13 @@ class StructureSearch:
         rank = self.trainer.rank_of(len(self.kept(None, None)))
         return column_codings(self.kinds, weights, rank, self.directions)
 
-    def _is_late(self) -> bool:
-        return self.out_of_time is not None and self.out_of_time()
-
     def _best(
         self,
         X: CodedRows | FoldDesigns,
         lines: Solved,
         structure: Structure,
-    ) -> Structure | None:
-        """Return a structure with the best ridge that was solved on all folds; None without one."""
+    ) -> Structure:
+        """Return a structure with the best of the ridges that were solved."""
         rows = self.rows
         held_out: dict[float, FloatArray] = {}
         for (ridge, fold), line in lines.items():
@@ -480,12 +457,11 @@ class StructureSearch:
             scores[tested] = design_without(X, fold)[tested] @ line[:-1]
         tried = []
         for ridge, scores in held_out.items():
-            if all((ridge, fold) in lines for fold in self.folds):
-                area = HeldOutArea.of(scores, rows, self.folds)
-                self._areas.append(area)
-                tried.append(structure._replace(ridge=ridge, auc=area.area))
+            area = HeldOutArea.of(scores, rows, self.folds)
+            self._areas.append(area)
+            tried.append(structure._replace(ridge=ridge, auc=area.area))
         self.tried += tried
-        return max(tried, key=lambda structure: structure.auc, default=None)
+        return max(tried, key=lambda structure: structure.auc)
 
     @property
     def trials(self) -> Trials:
@@ -527,7 +503,7 @@ class StructureSearch:
         ridge = max(self._base.ridge, self.trainer.ridges[_CAUTIOUS])
         X = self.design(self._base, fold).rows(self.rows.X)
         if (ridge, fold) not in self._additive_lines:
-            self._additive_lines |= self.trainer.solve(X, [ridge], [fold], ignore_deadline=True)
+            self._additive_lines |= self.trainer.solve(X, [ridge], [fold])
         line = self._additive_lines[ridge, fold]
         return self.trainer.probability(X @ line[:-1] + line[-1], fold)
 

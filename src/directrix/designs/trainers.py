@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -52,13 +52,11 @@ class Trainer(ABC):
         ridges: Sequence[float],
         folds: Sequence[int | None],
         starts: Mapping[int | None, FloatArray] | None = None,
-        *,
-        ignore_deadline: bool = False,
     ) -> Solved:
-        """Return the coefficients of cards; fewer if time is up.
+        """Return the coefficients of cards.
 
         ``folds`` are the folds that are left out; None for none. ``starts`` are where descents
-        begin. ``ignore_deadline`` says whether they are solved even if time is up.
+        begin.
         """
 
     @abstractmethod
@@ -75,7 +73,6 @@ class RowTrainer(Trainer):
 
     rows: TrainingRows
     ftol: float
-    out_of_time: Callable[..., bool] | None = None
     n_jobs: int | None = None
 
     rank = 24
@@ -89,10 +86,8 @@ class RowTrainer(Trainer):
         ridges: Sequence[float],
         folds: Sequence[int | None],
         starts: Mapping[int | None, FloatArray] | None = None,
-        *,
-        ignore_deadline: bool = False,
     ) -> Solved:
-        """Return the coefficients of cards; fewer if time is up."""
+        """Return the coefficients of cards."""
         rows = self.rows
         frontier = RowFrontier(
             X,
@@ -100,18 +95,15 @@ class RowTrainer(Trainer):
             rows.weight,
             rows.fold,
             ftol=self.ftol,
-            out_of_time=self.out_of_time,
             n_jobs=self.n_jobs,
             starts=dict(starts or {}),
         )
         recipes = [Recipe(Logistic(), ridge) for ridge in ridges]
-        frontier.solve_many(recipes, folds, None if ignore_deadline else self.out_of_time)
-        solved = frontier.solutions
+        frontier.solve_many(recipes, folds)
         return {
-            (recipe.ridge, fold): solved[recipe.key, fold]
+            (recipe.ridge, fold): frontier.solutions[recipe.key, fold]
             for recipe in recipes
             for fold in folds
-            if (recipe.key, fold) in solved
         }
 
     def probability(self, scores: FloatArray, fold: int | None) -> FloatArray:  # noqa: ARG002
@@ -125,7 +117,6 @@ class CountTrainer(Trainer):
     """Cards in closed form from class moments of bins; see `Trainer`."""
 
     rows: TrainingRows
-    out_of_time: Callable[..., bool] | None = None
 
     rank = 12
     ridges: ClassVar[tuple[float, ...]] = (3.0, 1.0, 0.3, 0.1, 3e-2, 1e-2, 3e-3, 1e-3)
@@ -138,14 +129,10 @@ class CountTrainer(Trainer):
         ridges: Sequence[float],
         folds: Sequence[int | None],
         starts: Mapping[int | None, FloatArray] | None = None,  # noqa: ARG002 - nothing to descend
-        *,
-        ignore_deadline: bool = False,
     ) -> Solved:
         """Return the coefficients of cards."""
         solved: Solved = {}
         for fold in folds:
-            if not ignore_deadline and self.out_of_time is not None and self.out_of_time():
-                break
             moments = RidgeMoments.of(
                 design_without(X, fold), self.rows.positive, self._weight(fold)
             )

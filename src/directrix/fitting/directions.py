@@ -122,64 +122,44 @@ class DirectionPrices:
     """The metric of plain models with all directions, without each, and without any.
 
     Of more than twenty directions only the effect of all together is known: each takes a fit of
-    its own. Without time for these fits no effect is known.
+    its own.
 
     ``requested`` has the column and the direction of each. ``held_out`` maps the indices of the
-    directions that are kept to held-out curves. ``out_of_time`` is asked before each fit.
+    directions that are kept to held-out curves.
     """
 
     requested: Sequence[tuple[str, str]]
     held_out: Callable[[Sequence[int]], Curves]
-    out_of_time: Callable[[], bool] | None = None
-
-    @property
-    def skipped(self) -> tuple[str, ...]:
-        """What there was no time for."""
-        return ("the effects of directions",) if self.requested and self._curves is None else ()
 
     def of(self, metric: Metric, flat: Sequence[str]) -> tuple[DirectionEffect, ...]:
         """Return the effect of each direction, and of all together last if there are several.
-
-        Without time for these fits, no direction has an effect, and there is none of all.
 
         ``flat`` are the columns that are left without effect.
         """
         if not self.requested:
             return ()
-        unknown: list[Gap | None] = [None] * len(self.requested)
-        if self._curves is None:
-            return self._effects(unknown, flat)
         comparison = compare(metric, self._curves)
         losses, folds = comparison.losses, comparison.fold_losses
         gaps: list[Gap | None] = [
             Gap.of_folds(float(losses[k] - losses[0]), folds[k] - folds[0])
             for k in range(1, len(losses))
         ]
-        effects = self._effects(gaps if len(self.requested) <= _MOST else unknown, flat)
+        known = gaps if len(self.requested) <= _MOST else [None] * len(self.requested)
+        effects = tuple(
+            DirectionEffect(column, requested, effect, column in flat)
+            for (column, requested), effect in zip(self.requested, known, strict=False)
+        )
         if len(self.requested) > 1:
             effects += (DirectionEffect("all columns", "together", gaps[-1]),)
         return effects
 
-    def _effects(
-        self, each: Sequence[Gap | None], flat: Sequence[str]
-    ) -> tuple[DirectionEffect, ...]:
-        return tuple(
-            DirectionEffect(column, requested, effect, column in flat)
-            for (column, requested), effect in zip(self.requested, each, strict=False)
-        )
-
     @cached_property
-    def _curves(self) -> list[Curves] | None:
-        """Curves with all directions, without each, and without any; None if there is no time."""
+    def _curves(self) -> list[Curves]:
+        """Curves with all directions, without each, and without any."""
         every = list(range(len(self.requested)))
         without = [[k for k in every if k != one] for one in every if len(every) <= _MOST]
         kept = [every, *without, *([[]] if len(every) > 1 else [])]
-        curves = []
-        for some in kept:
-            if self.out_of_time is not None and self.out_of_time():
-                return None
-            curves.append(self.held_out(some))
-        return curves
+        return [self.held_out(some) for some in kept]
 
 
 # ── Directions that users ask the points of columns to keep ───────────────────────────────────────

@@ -17,7 +17,6 @@ from directrix._typing import FloatArray, IntArray
 from directrix.fitting.choice import Assessment, Choice, Selection, Trials
 from directrix.fitting.finalize import FittedLine, Lines, finalize, finalize_on_rows
 from directrix.fitting.guarantee import Guarantee, threshold_from_rows
-from directrix.fitting.progress import Clock
 from directrix.fitting.training_rows import KeyedRows, Standardization, TrainingRows
 from directrix.frontier.compare import (
     Candidate,
@@ -28,7 +27,7 @@ from directrix.frontier.compare import (
     scores_of,
 )
 from directrix.frontier.recipes import DEFAULT_SWEEP, Sweep
-from directrix.frontier.row_frontier import RowFrontier
+from directrix.frontier.row_frontier import ReportCandidates, RowFrontier
 from directrix.frontier.search import Search
 from directrix.metrics.base import Curve, Metric
 from directrix.models.card import Card
@@ -46,18 +45,16 @@ FTOL = 1e-5
 
 
 class Compared(NamedTuple):
-    """Candidates, their comparison on held-out rows, and steps that there was no time for."""
+    """Candidates, and their comparison on held-out rows."""
 
     candidates: Sequence[Candidate]
     comparison: Comparison
-    skipped: Sequence[str] = ()
 
 
 class Candidates(NamedTuple):
     """Candidates of the rows and of their summary, which are compared for any metric.
 
-    ``summary`` returns the candidates of the summary; it is not called before the search has time
-    for them.
+    ``summary`` returns the candidates of the summary.
     """
 
     frontier: RowFrontier
@@ -68,7 +65,7 @@ class Candidates(NamedTuple):
         """Compare candidates for a metric."""
         search = Search(self.frontier, metric, self.summary, self.sweep)
         comparison = search.run()
-        return Compared(search.candidates, comparison, search.skipped)
+        return Compared(search.candidates, comparison)
 
 
 class Fitted(NamedTuple):
@@ -162,7 +159,9 @@ class LearnedDesign(NamedTuple):
 class Design(Protocol):
     """What turns rows into features, what signs these keep, and what candidates there are."""
 
-    def learn(self, keyed: KeyedRows, label: Any, n_folds: int, clock: Clock) -> LearnedDesign:
+    def learn(
+        self, keyed: KeyedRows, label: Any, n_folds: int, progress: ReportCandidates
+    ) -> LearnedDesign:
         """Learn from rows, without each fold and from all; ``n_folds`` if they have no folds."""
         ...
 
@@ -179,7 +178,7 @@ class FitRows:
     design: Design
     guarantees: Sequence[Guarantee] | None = None
 
-    def run(self, keyed: KeyedRows, label: Any, clock: Clock) -> list[Fitted]:
+    def run(self, keyed: KeyedRows, label: Any, progress: ReportCandidates) -> list[Fitted]:
         """Fit a line or card for each metric, with one class against the others."""
         threshold_rows = None
         if self.guarantees is not None:
@@ -187,7 +186,7 @@ class FitRows:
             by_segment = any(limits.in_segments for limits in self.guarantees)
             keyed, apart = keyed.set_apart(label, THRESHOLD_SHARE, by_segment=by_segment)
             threshold_rows = apart.training_rows(label, 1)
-        learned = self.design.learn(keyed, label, self.n_folds, clock)
+        learned = self.design.learn(keyed, label, self.n_folds, progress)
         drafts = [learned.draft(metric, fit_best(metric, learned)) for metric in self.metrics]
         if threshold_rows is not None:
             pairs = zip(drafts, self.guarantees or (), strict=True)
@@ -198,7 +197,7 @@ class FitRows:
 def fit_best(metric: Metric, learned: LearnedDesign) -> BestFit:
     """Choose a candidate, fit it to all rows and set its threshold."""
     seen, rows = learned.seen, learned.rows
-    candidates, comparison, skipped = learned.compared(metric)
+    candidates, comparison = learned.compared(metric)
     complexities = [_complexity(each, learned.plain_ridge) for each in candidates]
     rule = OneStandardError.of(comparison, complexities, STANDARD_ERRORS)
     index = rule(comparison.deciding)
@@ -218,7 +217,6 @@ def fit_best(metric: Metric, learned: LearnedDesign) -> BestFit:
         index,
         final.assessment.estimate,
         gap,
-        skipped=skipped,
         complexities=complexities,
         chance=final.assessment.chance,
     )

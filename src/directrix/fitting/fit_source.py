@@ -361,8 +361,7 @@ class HistogramSelection:
 
     ``factors`` are the class weights of the negatives and of the positives. ``n_folds`` is the
     number of folds that are held out; a later one is set apart. ``trials`` are what was compared on
-    a sample of the rows before. ``skipped`` are the steps of the search for which there was no
-    time. ``pool`` has new names of segments.
+    a sample of the rows before. ``pool`` has new names of segments.
     """
 
     metric: Metric
@@ -372,7 +371,6 @@ class HistogramSelection:
     factors: tuple[float, float]
     n_folds: int
     trials: Trials | None = None
-    skipped: Sequence[str] = ()
     pool: Mapping[Any, Any] = field(default_factory=dict)
     #: Groups whose held-out scores are counted, and their histograms by fold.
     groups: list[CandidateGroup] = field(default_factory=list)
@@ -569,7 +567,6 @@ class SourceFit:
         kept = [sampled.compared.candidates[k] for k in design.preselection(sampled.compared)]
         group = CandidateGroup(kept, sampled.codings, sampled.units)
         selection = self.selection(design.features, label, factors)
-        selection.skipped = sampled.compared.skipped
         if sampled.trials is not None:
             n_rows = sum(totals.counts(without_fold=self.apart).values())
             selection.trials = replace(sampled.trials, share=len(rows.positive) / n_rows)
@@ -640,7 +637,6 @@ class SourceFit:
             best.index,
             best.assessment.estimate,
             gap,
-            skipped=selection.skipped,
             chance=best.assessment.chance,
         )
         return Chosen(fitted, report, best)

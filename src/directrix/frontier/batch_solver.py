@@ -567,9 +567,8 @@ class BatchSolver:
         self,
         problems: Sequence[Problem],
         solutions: Solutions,
-        stop: Callable[[], bool] | None = None,
     ) -> dict[tuple[Key, int | None], FloatArray]:
-        """Return the solutions of problems; fewer if `stop` returns True before the last block.
+        """Return the solutions of problems.
 
         Each problem starts from the solution of its recipe's start, in the same fold, which
         `solutions` must have.
@@ -583,20 +582,15 @@ class BatchSolver:
             for start in range(0, len(members), self._block_size)
         ]
         solve = delayed(self._solve_block)
-        results = self._parallel(solve(block, solutions, stop) for block in blocks)
+        results = self._parallel(solve(block, solutions) for block in blocks)
         return {
             (recipe.key, fold): line
             for block, lines in zip(blocks, results, strict=True)
-            if lines is not None
             for (recipe, fold), line in zip(block, lines, strict=True)
         }
 
-    def _solve_block(
-        self, problems: Sequence[Problem], solutions: Solutions, stop: Callable[[], bool] | None
-    ) -> FloatArray | None:
-        """Return the lines of problems of one family; None if there was no time."""
-        if stop is not None and stop():
-            return None
+    def _solve_block(self, problems: Sequence[Problem], solutions: Solutions) -> FloatArray:
+        """Return the lines of problems of one family."""
         zero = np.zeros(self._batch.n_coef)
         starts = [
             self._starts.get(fold, zero) if before is None else solutions[before.key, fold]
@@ -607,8 +601,7 @@ class BatchSolver:
         anchors = [_anchor(problem, solutions) for problem in problems]
         precondition = self._curvature.preconditioner(anchors, members.ridge)
         problem = members.evaluate, np.stack(starts), precondition
-        solved = batched_lbfgs(*problem, tol=self._tol, signs=self._signs, stop=stop)
-        return None if solved is None else solved.coef
+        return batched_lbfgs(*problem, tol=self._tol, signs=self._signs).coef
 
 
 def _family(loss: Loss) -> Hashable:

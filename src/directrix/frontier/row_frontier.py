@@ -27,6 +27,9 @@ from directrix.solve import Callback, Solution, lbfgs, stop_after
 from directrix.tables.coding.coded_rows import CodedRows
 
 Solver = Callable[[DataObjective, FloatArray, Callback | None], Solution]
+#: Called with (n_done, n_planned) after each trial and each full fit, so possibly twice per
+#: candidate.
+ReportCandidates = Callable[[int, int], None]
 
 # ── Candidates of the row frontier: the line of one recipe, fitted and compared on demand ─────────
 
@@ -72,26 +75,18 @@ class RowCandidate:
         before = self._before()
         return [self] if before is None else [*before.chain, self]
 
-    def fit(self) -> bool:
-        """Fit the candidate without each fold, unless time is up; return whether it is fitted."""
+    def fit(self) -> None:
+        """Fit the candidate without each fold."""
         frontier = self.frontier
         if self.recipe.key not in frontier.held_out:
-            if frontier.stopped and not self._is_solved(frontier.folds):
-                return False
             scores = round_scores(self._scores(frontier.folds))
             curves = Curves(frontier.positive, scores, frontier.weight, frontier.fold)
             frontier.held_out[self.recipe.key] = scores, curves
             frontier.report_progress(self)
-        return True
 
-    def trial(self, folds: Sequence[int | None]) -> Curves | None:
-        """Fit the candidate without each of some folds, and return its curves on their rows.
-
-        Returns None if time is up.
-        """
+    def trial(self, folds: Sequence[int | None]) -> Curves:
+        """Fit the candidate without each of some folds, and return its curves on their rows."""
         frontier = self.frontier
-        if frontier.stopped and not self._is_solved(folds):
-            return None
         scores = self._scores(folds)
         frontier.report_progress(self)
         if frontier.fold is None:
@@ -129,14 +124,10 @@ class RowCandidate:
     def refit(self, X: Any, positive: AnyArray, weight: FloatArray) -> FloatArray:
         """Return the line of these rows, from where the candidate ended."""
         X = design_without(X, None)
-        self.frontier.solve_together([self], [None], ignore_deadline=True)
-        objective, out_of_time = (
-            self.recipe.objective(X, positive, weight),
-            self.frontier.out_of_time,
-        )
-        stop = None if out_of_time is None else lambda *_: out_of_time(-1.0)
+        self.frontier.solve_together([self], [None])
+        objective = self.recipe.objective(X, positive, weight)
         limits = _FINAL_ITERATIONS, _FINAL_FALL
-        solution = self.frontier.solve(objective, self.solution(None), stop, *limits)
+        solution = self.frontier.solve(objective, self.solution(None), None, *limits)
         return self._scaled(solution.coef, X, positive, weight)
 
     def traced_refit(
@@ -165,9 +156,6 @@ class RowCandidate:
                 simplefilter("ignore", ConvergenceWarning)
                 frontier.solutions[key] = frontier.solve(objective, start).coef
         return frontier.solutions[key]
-
-    def _is_solved(self, folds: Sequence[int | None]) -> bool:
-        return all((self.recipe.key, fold) in self.frontier.solutions for fold in folds)
 
     def _before(self) -> RowCandidate | None:
         """Return the candidate whose line the descent starts from."""
@@ -256,7 +244,7 @@ class CorrectedCandidate(RowCandidate):
     def of(cls, candidate: RowCandidate) -> CorrectedCandidate:
         """Return a candidate before its first correction."""
         frontier = candidate.frontier
-        frontier.solve_together([candidate], [None], ignore_deadline=True)
+        frontier.solve_together([candidate], [None])
         coefs = {fold: candidate.solution(fold) for fold in (*frontier.folds, None)}
         return cls(frontier, candidate.recipe, coefs)
 
@@ -331,9 +319,7 @@ class RowFrontier:
     start: Callable[[Any, AnyArray, FloatArray], FloatArray] | None = None
     #: Takes an objective, a start and a callback; L-BFGS by default.
     solver: Solver | None = None
-    #: Called with (n_done, n_planned) after each trial and each full fit, so possibly twice per
-    #: candidate; a true result stops the search.
-    progress: Callable[[int, int], bool | None] | None = None
+    progress: ReportCandidates | None = None
     #: L-BFGS stops when one iteration lowers the objective by less than this share.
     ftol: float = 1e-6
     #: Whether a score of zero stays where the solver put it, instead of halfway between the means
@@ -341,17 +327,11 @@ class RowFrontier:
     keep_intercept: bool = False
     #: Maps a line of these rows to the units of `RowCandidate.line` and `fold_lines`.
     to_features: Callable[[FloatArray], FloatArray] | None = None
-    #: Asked between the iterations of solvers; if it returns True, the search stops and what is
-    #: half solved is given up. Before work that cannot be interrupted it is called with how much
-    #: there is of it, in units of the time that the first candidate took.
-    out_of_time: Callable[..., bool] | None = None
     #: Threads, as in scikit-learn; the lines do not depend on it.
     n_jobs: int | None = None
     #: 1 where a coefficient may not be negative, −1 where it may not be positive, 0 elsewhere, also
     #: for the intercept. Coded rows have signs of their own.
     signs: IntArray | None = None
-    #: Whether the search was asked to stop: no more candidates are fitted then.
-    stopped: bool = False
     #: What is remembered of each recipe, by its key: the recipe as it was planned first, the
     #: solutions of all rows and without each fold, these on one scale, with the scores of the rows
     #: left out, and all held-out scores with their curves.
@@ -385,24 +365,18 @@ class RowFrontier:
         self,
         candidates: Sequence[RowCandidate],
         folds: Sequence[int | None],
-        *,
-        ignore_deadline: bool = False,
     ) -> None:
         """Solve candidates without each of some folds, many at once, before they are asked for.
 
         Those that a candidate starts from come first, in the same fold: a non-convex fit that
         started from a solution of all rows would have seen the rows it is tested on. Candidates
-        that cannot be solved together are left to `RowCandidate.solution`. With `ignore_deadline`
-        they are solved even if time is up.
+        that cannot be solved together are left to `RowCandidate.solution`.
         """
         if self.solver is None and self.start is None:
             chains = (before.recipe for each in candidates for before in each.chain)
             waiting = list({recipe.key: recipe for recipe in chains}.values())
             while ready := [recipe for recipe in waiting if self._is_ready(recipe, folds)]:
-                stop = None if ignore_deadline else self.out_of_time
-                if not self.solve_many(ready, folds, stop):
-                    self.stopped = True
-                    return
+                self.solve_many(ready, folds)
                 waiting = [recipe for recipe in waiting if recipe not in ready]
         # Lines of all rows test no row, unless there are no folds: the final fit replaces them.
         tested = [fold for fold in folds if fold in self.folds]
@@ -414,13 +388,8 @@ class RowFrontier:
         started = before is None or all((before.key, fold) in self.solutions for fold in folds)
         return started and BatchSolver.can_solve(recipe.loss)
 
-    def solve_many(
-        self,
-        recipes: Sequence[Recipe],
-        folds: Sequence[int | None],
-        stop: Callable[[], bool] | None = None,
-    ) -> bool:
-        """Solve recipes without each of some folds; return whether there was time."""
+    def solve_many(self, recipes: Sequence[Recipe], folds: Sequence[int | None]) -> None:
+        """Solve recipes without each of some folds."""
         pairs = [(recipe, fold) for recipe in recipes for fold in folds]
         problems = [pair for pair in pairs if (pair[0].key, pair[1]) not in self.solutions]
         together = [problems]
@@ -428,11 +397,7 @@ class RowFrontier:
             together = [[each for each in problems if each[1] == fold] for fold in folds]
         for some in together:
             solver = self._batch_solver(folds[0] if not some else some[0][1])
-            solved = solver.solve(some, self.solutions, stop)
-            self.solutions |= solved
-            if len(solved) < len(some):
-                return False
-        return True
+            self.solutions |= solver.solve(some, self.solutions)
 
     def _batch_solver(self, fold: int | None) -> BatchSolver:
         key = fold if isinstance(self.X, FoldDesigns) else None
@@ -525,10 +490,10 @@ class RowFrontier:
         return lbfgs(objective, start, ftol=ftol, signs=signs, callback=stop)
 
     def report_progress(self, candidate: RowCandidate) -> None:
-        """Report how many candidates were tried; stop if asked to.
+        """Report how many candidates were tried.
 
         A candidate that is first tried and then fitted counts once, but both are reported.
         """
         self._tried.add(candidate.recipe.key)
-        if self.progress is not None and not self.stopped:  # once stopped, it stays so
-            self.stopped = bool(self.progress(len(self._tried), len(self.recipes)))
+        if self.progress is not None:
+            self.progress(len(self._tried), len(self.recipes))

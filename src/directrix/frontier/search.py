@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -43,8 +43,7 @@ class Search:
 
     Logistic regression, shrunk linear discriminants and a robust fit are always among the
     candidates. Searches for several metrics may share one row frontier: what one has fitted, the
-    other need not. `moments` returns the candidates of the moments of these rows; it is not called
-    if time is up.
+    other need not. `moments` returns the candidates of the moments of these rows.
     """
 
     rows: RowFrontier
@@ -52,9 +51,6 @@ class Search:
     moments: Callable[[], Sequence[Candidate]] | None = None
     sweep: Sweep = DEFAULT_SWEEP
     candidates: list[Candidate] = field(default_factory=list)
-    #: Steps for which there was no time.
-    skipped: list[str] = field(default_factory=list)
-    _step: str = ""
     #: Metric and criterion of each candidate, as `best_values` returns them.
     _values: list[FloatArray] = field(default_factory=list)
     #: The candidates of the row frontier, and their indices in `candidates`.
@@ -68,57 +64,31 @@ class Search:
     def run(self) -> Comparison:
         """Sweep both frontiers coarsely, then more finely around the best."""
         path = self.rows.plan(logistic_path(self.sweep))
-        self._take(path[:1], ignore_deadline=True)
-        if self._has_time("logistic regression with weaker ridges"):
-            self._take(path)
-        if self._has_time("the cost sweep"):
-            ranking = not self.metric.uses_threshold
-            self._take(self._promising(coarse_sweep(self.sweep, ranking=ranking), _KEPT))
-        if self.moments is not None and self._has_time("lines of the moments", 1.0):
+        self._take(path[:1])
+        self._take(path)
+        ranking = not self.metric.uses_threshold
+        self._take(self._promising(coarse_sweep(self.sweep, ranking=ranking), _KEPT))
+        if self.moments is not None:
             self._take_screened(self.moments())
-        if not self.metric.uses_threshold and self._has_time("losses of pairs"):
+        if ranking:
             start = self._best_of_rows(self._compare())[0].recipe
             self._take(self._promising(ranking_continuation(self.sweep.ridges, start), _KEPT_NEAR))
         comparison = self._compare()
         for _ in range(_ROUNDS):
-            if not self._has_time("a finer search around the best"):
-                break
             before = comparison
             self._take(self._promising(self._neighbours(before), _KEPT_NEAR))
             comparison = self._compare()
             error = float(comparison.standard_errors(comparison.best)[before.best])
             if before.deciding.min() - comparison.deciding.min() <= _WORTHWHILE * error:
                 break
-        self._note_rest()
         return comparison
 
-    def _has_time(self, step: str, ahead: float = 0.0) -> bool:
-        """Whether there is time for another step of the search; if not, remember it.
-
-        `ahead` is the uninterruptible work of the step, in units of the time of the first
-        candidate.
-        """
-        self._note_rest()
-        rows = self.rows
-        if not rows.stopped and (rows.out_of_time is None or not rows.out_of_time(ahead)):
-            self._step = step
-            return True
-        if step not in self.skipped:
-            self.skipped.append(step)
-        return False
-
-    def _note_rest(self) -> None:
-        """Remember the step that was under way when the search was stopped."""
-        if self.rows.stopped and self._step:
-            self.skipped.append(f"the rest of {self._step}")
-            self._step = ""
-
-    def _take(self, candidates: Iterable[RowCandidate], *, ignore_deadline: bool = False) -> None:
-        """Fit candidates of the rows and add those that are not yet taken, until time is up."""
-        candidates = list(candidates)
-        self.rows.solve_together(candidates, self.rows.folds, ignore_deadline=ignore_deadline)
+    def _take(self, candidates: Sequence[RowCandidate]) -> None:
+        """Fit candidates of the rows and add those that are not yet taken."""
+        self.rows.solve_together(candidates, self.rows.folds)
         for candidate in candidates:
-            if candidate.recipe.key not in self._of_rows and candidate.fit():
+            if candidate.recipe.key not in self._of_rows:
+                candidate.fit()
                 self._of_rows[candidate.recipe.key] = len(self.candidates), candidate
                 self._add(candidate)
 
@@ -149,18 +119,14 @@ class Search:
         good apart. If the rows of two folds are too few for that, all candidates are returned.
         """
         candidates, folds = self.rows.plan(recipes), self._trial_folds()
-        if not folds:
+        if not folds or not candidates:
             return candidates
         self.rows.solve_together(candidates, folds)
-        trials = [(candidate, candidate.trial(folds)) for candidate in candidates]
-        tried = {candidate: curves for candidate, curves in trials if curves is not None}
-        if not tried:
-            return []
-        curves = list(tried.values())
-        complexities = [candidate.complexity for candidate in tried]
+        curves = [candidate.trial(folds) for candidate in candidates]
+        complexities = [candidate.complexity for candidate in candidates]
         criterion = curves[0].criterion(self.metric)
         losses = compare(self.metric, curves, criterion, complexities).deciding
-        best = [list(tried)[k] for k in np.argsort(losses, kind="stable")[:most]]
+        best = [candidates[k] for k in np.argsort(losses, kind="stable")[:most]]
         return [before for candidate in best for before in candidate.chain]
 
     def _trial_folds(self) -> list[int]:

@@ -183,8 +183,6 @@ class DirectReport:
         The metric of the choice on new rows.
     gap : Gap, optional
         To logistic regression; None for a model that was compared with no other.
-    skipped : tuple of str
-        Steps of the search for which the time budget left no time, or that a callback stopped.
     baseline : str
         What the gap is to: the candidates of complexity zero.
     unbinned_baseline : Gap, optional
@@ -210,6 +208,8 @@ class DirectReport:
         Of a compact card: its lines, those of the full card, and the gap between both.
     segments : SegmentRates, optional
         The rates in each segment of the rows, where `fit` was given ``segment=``.
+    columns_tried : pair of int, optional
+        Of a card of a wide table: how many columns were tried, and how many there are.
     """
 
     metric: Metric
@@ -219,7 +219,6 @@ class DirectReport:
     why: str
     expected: Estimate
     gap: Gap | None
-    skipped: tuple[str, ...] = ()
     baseline: str = BASELINE
     unbinned_baseline: Gap | None = None
     directions: tuple[DirectionEffect, ...] = ()
@@ -231,6 +230,7 @@ class DirectReport:
     chance: float = float("nan")
     size: CardSize | None = None
     segments: SegmentRates | None = None
+    columns_tried: tuple[int, int] | None = None
 
     @classmethod
     def of(
@@ -243,7 +243,6 @@ class DirectReport:
         expected: Estimate,
         better: float,
         *,
-        skipped: Sequence[str] = (),
         complexities: Sequence[float] | None = None,
         chance: float = float("nan"),
     ) -> DirectReport:
@@ -284,8 +283,7 @@ class DirectReport:
                 f"within noise (standard error {error:.4f}), so the simpler one was kept."
             )
         name = candidates[chosen].name
-        skips = tuple(skipped)
-        return cls(metric, rows, tried, name, why, expected, gap, skips, chance=chance)
+        return cls(metric, rows, tried, name, why, expected, gap, chance=chance)
 
     @property
     def no_better_than_constant(self) -> bool:
@@ -336,7 +334,7 @@ class DirectReport:
 
     @property
     def _cautions(self) -> list[str]:
-        """What to look at before the model is used, and what there was no time for."""
+        """What to look at before the model is used, and which columns were tried."""
         cautions = []
         if self.suspects:
             columns = ", ".join(map(repr, self.suspects))
@@ -344,8 +342,9 @@ class DirectReport:
             said = f"Column {columns} predicts" if is_one else f"Columns {columns} each predict"
             known = "it is" if is_one else "they are"
             cautions += [f"{said} the label alone: check that {known} known before the label."]
-        if self.skipped:
-            cautions += [f"No time was left for {'; '.join(self.skipped)}."]
+        if self.columns_tried is not None:
+            n_tried, n_known = self.columns_tried
+            cautions += [f"Only the {n_tried} most informative of {n_known:,} columns were tried."]
         return cautions
 
     @property

@@ -171,8 +171,7 @@ def batched_lbfgs(
     tol: float = 1e-5,
     iterations: int = 30,
     signs: AnyArray | None = None,
-    stop: Callable[[], bool] | None = None,
-) -> BatchSolution | None:
+) -> BatchSolution:
     r"""Minimise many objectives by preconditioned L-BFGS in lock-step.
 
     The two-loop recursion starts from :math:`H_0 = \tau M^{-1}` with the preconditioner M and
@@ -203,9 +202,6 @@ def batched_lbfgs(
     signs : array of shape (p,), optional
         1 where a coefficient may not be negative, −1 where it may not be positive, 0 elsewhere; the
         same for all problems.
-    stop : callable, optional
-        Asked before each evaluation; if it returns True, all problems are abandoned, and the
-        result is None.
     """
     state = _State(_on_side(start.copy(), signs), precondition, signs)
     every = np.arange(len(start))
@@ -216,8 +212,6 @@ def batched_lbfgs(
         active = np.flatnonzero(~done)
         if not len(active):
             break
-        if stop is not None and stop():
-            return None
         trial = state.trial(active)
         value, gradient = evaluate(trial, active)
         fall = _dot(state.gradient[active], state.coef[active] - trial)

@@ -75,7 +75,5 @@ def _by_projection(matrix: FloatArray, right: FloatArray, signs: AnyArray) -> Fl
     solved = batched_lbfgs(
         evaluate, start, precondition, tol=_FALL, iterations=_ITERATIONS, signs=signs
     )
-    if solved is None:  # nothing asks it to stop
-        raise AssertionError
     coef: FloatArray = solved.coef[0]
     return coef

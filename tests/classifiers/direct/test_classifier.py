@@ -73,7 +73,7 @@ def test_on_real_rows_it_is_no_worse_than_logistic_regression(figure):
 @pytest.mark.filterwarnings("ignore:.*every row:UserWarning")
 def test_every_metric_can_be_asked_for(row):
     X, y = rows(200, 3)
-    ours = DirectClassifier(row.example, cv=2, time_budget=0.5).fit(X, y)
+    ours = DirectClassifier(row.example, cv=2).fit(X, y)
     assert np.isfinite(ours.decision_function(X)).all()
     assert ours.operating_point_.metric == row.example
 
@@ -148,35 +148,6 @@ class TestGuarantee:
     def test_it_is_refused_for_other_metrics(self):
         with pytest.raises(ValueError, match="leave it out, or give limits="):
             DirectClassifier("error", guarantee=0.95).fit(*rows(50))
-
-
-class TestBudget:
-    def test_fewer_candidates_are_tried_in_less_time(self):
-        X, y = rows(3000, 20)
-        short = DirectClassifier(time_budget=0.02).fit(X, y)
-        whole = DirectClassifier().fit(X, y)
-        assert len(short.report_.tried) < len(whole.report_.tried)
-
-    def test_the_report_says_what_was_skipped(self):
-        X, y = rows(20_000)
-        report = DirectClassifier(time_budget=0.05).fit(X, y).report_
-        assert "the cost sweep" in report.skipped
-
-    def test_in_no_time_signs_have_no_effects(self):
-        report = (
-            DirectClassifier(time_budget=1e-9, monotone={0: "increasing"}).fit(*rows(100)).report_
-        )
-        assert "the effects of directions" in report.skipped
-        assert [effect.effect for effect in report.directions] == [None] * len(report.directions)
-        assert "No time was left for" in str(report)
-        assert "No time was left for" in report._repr_html_()
-        report = DirectClassifier(time_budget=100).fit(*rows(100)).report_
-        assert not report.skipped
-        assert "No time" not in str(report)
-
-    def test_it_is_seconds(self):
-        with pytest.raises(ValueError, match="seconds above zero"):
-            DirectClassifier(time_budget=0).fit(*rows(50))
 
 
 @pytest.mark.parametrize("metric", ["error", AUC()], ids=str)

@@ -114,8 +114,6 @@ def test_a_ranking_is_as_good_too():
 
 
 def test_what_it_cannot_do_is_said():
-    with pytest.raises(ValueError, match="no time_budget=: leave it out, or use fit"):
-        DirectClassifier(RecallAtFPR(0.1), time_budget=9.0).fit_source(frame(), target="y")
     with pytest.raises(ValueError, match="too few for folds by a hash"):
         DirectClassifier().fit_source(frame().iloc[:8], target="y", fold=HashFolds(5))
 

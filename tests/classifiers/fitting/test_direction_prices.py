@@ -1,7 +1,6 @@
 """Effects are differences of the metric with and without directions; above zero is better."""
 
 import numpy as np
-import pytest
 
 from directrix.fitting.directions import DirectionPrices
 from directrix.frontier.compare import Curves
@@ -42,30 +41,3 @@ def test_of_many_directions_only_all_together_have_an_effect():
     assert prices[3].effect is None
     assert prices[3].flat
     assert prices[-1].effect.mean == 0.0
-
-
-@pytest.mark.parametrize("fits", [0, 1, 3])
-def test_without_time_for_all_fits_there_are_no_effects(fits):
-    positive = np.arange(60) % 2 == 0
-    asked = []
-
-    def held_out(kept):
-        asked.append(kept)
-        return Curves(positive, positive + 0.1 * len(kept), np.ones(60), None)
-
-    wishes = [("a", "increasing"), ("b", "decreasing")]
-    prices = DirectionPrices(wishes, held_out, lambda: len(asked) == fits)
-    for _ in range(2):  # it is not tried again for another metric
-        first, second = prices.of(AUC(), ["b"])
-        assert first.effect is second.effect is None
-        assert (first.flat, second.flat) == (False, True)
-    assert len(asked) == fits
-    assert prices.skipped == ("the effects of directions",)
-
-
-def test_with_time_nothing_is_skipped():
-    def held_out(kept):
-        return Curves(np.arange(60) % 2 == 0, np.arange(60.0) + len(kept), np.ones(60), None)
-
-    assert DirectionPrices([("a", "increasing")], held_out, lambda: False).skipped == ()
-    assert DirectionPrices([], held_out, lambda: True).skipped == ()

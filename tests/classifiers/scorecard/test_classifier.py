@@ -437,33 +437,6 @@ class TestGuarantee:
         assert ours.predict(new)[~labels].mean() <= 0.15
 
 
-class TestBudget:
-    def test_in_no_time_there_is_a_card_and_the_report_says_what_was_skipped(self):
-        X, y = bent(200)
-        ours = card(learn_from="rows", time_budget=1e-9).fit(X, y)
-        assert "the cost sweep" in ours.report_.skipped
-        assert "No time was left for" in str(ours.report_)
-        assert ours.card_.crosses == ()
-        assert len(ours.report_.tried) < 5
-        assert ours.report_.expected.value > 0.8
-
-    def test_in_no_time_directions_have_no_prices_and_points_are_rounded_plainly(self):
-        X, y = bent(200)
-        wishes = {"monotone": {0: "increasing"}, "points": "integer", "max_lines": None}
-        ours = card(time_budget=1e-9, **wishes).fit(X, y)
-        skipped = {"the effects of directions", "the search for better points"}
-        assert skipped <= set(ours.report_.skipped)
-        (direction,) = ours.report_.directions
-        assert direction.effect is None
-        assert ours.card_.is_whole
-        assert not skipped & set(card(time_budget=1000.0, **wishes).fit(X, y).report_.skipped)
-
-    def test_enough_time_changes_nothing(self):
-        X, y = bent(150)
-        plain, timed = (card(time_budget=time).fit(X, y) for time in (None, 1000.0))
-        np.testing.assert_array_equal(plain.decision_function(X), timed.decision_function(X))
-
-
 def spoiled(column, n=120):
     """Return rows one column of which is something odd."""
     X, y = bent(n)
@@ -524,7 +497,7 @@ def test_rows_that_are_all_equal_are_a_coin(learn_from):
 def test_more_columns_than_rows():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 50))
-    ours = card(learn_from="rows", time_budget=1e-9).fit(X, X[:, 5] > 0)
+    ours = card(learn_from="rows").fit(X, X[:, 5] > 0)
     assert len(ours.card_.columns) == 50
     assert np.isfinite(ours.decision_function(X)).all()
 
@@ -559,7 +532,6 @@ REFUSED = {
     "half a cross": ({"max_crosses": 0.5}, "max_crosses must be a whole number"),
     "crosses": ({"max_crosses": "all"}, "max_crosses must be a whole number"),
     "cv": ({"cv": 1}, "cv must be a number of folds, 2 or more"),
-    "time": ({"time_budget": 0}, "seconds above zero"),
     "class weight": ({"class_weight": {"x": 1}}, "class_weight must be 'balanced' or a dict"),
 }
 

@@ -8,10 +8,7 @@ import pytest
 
 from directrix import Binner, ScorecardClassifier
 from directrix.classifiers import IntegerPoints, PointsToDoubleOdds
-from directrix.designs.card import UnbinnedBaseline
-from directrix.designs.points import largest_unit
 from directrix.export import load, save
-from directrix.fitting.progress import Clock
 from directrix.models.report import sentence
 from directrix.tables import BinCounts
 
@@ -146,36 +143,3 @@ def test_units_of_a_card_do_not_matter():
     scaled = replace(fitted.card_, cutoff=fitted.card_.cutoff * 3).affine(3.0, 0.0)
     cells = fitted.binner_.cells(X)
     np.testing.assert_array_equal(scaled.scores(cells) > 0, fitted.card_.scores(cells) > 0)
-
-
-def test_without_time_points_are_the_rounded_card(monkeypatch):
-    X, y = table()
-    exact = card().fit(X, y)
-    # The search for candidates has its time, and the whole budget is used up after it.
-    monkeypatch.setattr(Clock, "is_over", lambda _, ahead=0.0: ahead == -1.0)
-    fitted = card(points=IntegerPoints(7), time_budget=1000.0).fit(X, y)
-    unit = largest_unit(exact.card_, 7)
-    for points, rounded in zip(exact.card_.blocks, fitted.card_.blocks, strict=True):
-        np.testing.assert_array_equal(rounded, np.rint(unit * (points - points.min())))
-    assert fitted.report_.skipped == (
-        "logistic regression without bins",
-        "the search for better points",
-    )
-    assert abs(fitted.report_.rounding.mean) < 0.2
-
-
-@pytest.mark.parametrize("n_cards", [1, 4, 5])
-def test_points_of_some_folds_alone_are_not_used(monkeypatch, n_cards):
-    X, y = table(150)
-    asked = []
-
-    def is_over(_, ahead=0.0):
-        asked.append(ahead)
-        return asked.count(-1.0) > n_cards
-
-    monkeypatch.setattr(Clock, "is_over", is_over)
-    monkeypatch.setattr(UnbinnedBaseline, "behind", lambda *_: None)  # it asks for the time, too
-    fitted = card(points="integer", time_budget=1000.0).fit(X, y)
-    assert asked.count(-1.0) == n_cards + 1
-    assert fitted.report_.skipped == ("the search for better points",)
-    assert fitted.card_.is_whole

@@ -4,21 +4,18 @@ from few_cases import SELECTION
 from scipy.stats import chi2, chi2_contingency, norm
 
 from directrix import ScorecardClassifier
-from directrix.designs import screening
-from directrix.designs.screening import (
-    ScreenedColumns,
-    columns_by_information,
-    information,
-    is_wide,
-)
-from directrix.fitting.progress import Clock
+from directrix.designs.screening import ScreenedColumns, columns_by_information, information
 from directrix.fitting.training_rows import TrainingRows
 from directrix.models.card import Card, Cross
 from directrix.tables import Binner
 from directrix.tables.coding.prior import CellKinds
 
-#: Long enough that no test runs out of time.
-AGES = 3600.0
+
+@pytest.fixture
+def narrow_screen(monkeypatch):
+    """Screen tables of more than 100 columns, and keep 16: wider ones take longer."""
+    monkeypatch.setattr("directrix.designs.card.WIDE", 100)
+    monkeypatch.setattr("directrix.designs.screening._NUMBERS", (16,))
 
 
 def levels(n_cells):
@@ -108,46 +105,46 @@ def test_rows_of_a_fold_do_not_matter_for_its_ranking():
 
 @pytest.mark.parametrize("learn_from", ["rows", "counts"])
 @pytest.mark.filterwarnings("ignore::directrix.exceptions.OneClassPredictedWarning")
+@pytest.mark.usefixtures("narrow_screen")
 def test_noise_looks_like_noise_on_held_out_rows(learn_from):
     # One AUC of 200 rows has a standard error of 0.04. With columns that were chosen by the rows
     # they are tested on, the mean is above 0.65.
     values = []
     for seed in range(8 if SELECTION.limit is None else 4):
         X, y = wide_rows(n=200, d=150, seed=seed)
-        options = {"time_budget": 0.01, "max_crosses": 0, "max_lines": None, "warn_baseline": False}
+        options = {"max_crosses": 0, "max_lines": None, "warn_baseline": False}
         model = ScorecardClassifier("auc", learn_from=learn_from, **options).fit(X, y)
         values.append(model.report_.expected.value)
     assert np.mean(values) == pytest.approx(0.5, abs=0.07)
 
 
 @pytest.mark.parametrize("learn_from", ["rows", "counts"])
-def test_the_informative_column_is_found_in_no_time(learn_from):
+@pytest.mark.usefixtures("narrow_screen")
+def test_the_informative_column_is_found(learn_from):
     X, y = wide_rows(n=400, d=300, effect=200)
-    model = ScorecardClassifier("auc", learn_from=learn_from, time_budget=0.01, warn_baseline=False)
+    model = ScorecardClassifier("auc", learn_from=learn_from, warn_baseline=False)
     model.fit(X, y)
     card = model.card_
     assert np.argmax([np.ptp(points) for points in card.columns]) == 200
     assert sum(np.ptp(points) > 0 for points in card.columns) <= 16
-    assert "columns beyond the best 16 of 300" in model.report_.skipped
+    assert model.report_.columns_tried == (16, 300)
+    assert "Only the 16 most informative of 300 columns were tried." in str(model.report_)
     new, label = wide_rows(n=1000, d=300, effect=200, seed=1)
     assert model.score(new, label) > 0.85
 
 
-def test_usual_tables_are_not_screened():
-    assert not is_wide(100, Clock(1.0))
-    assert is_wide(101, Clock(1.0))
-    assert not is_wide(500, Clock())
-    assert is_wide(501, Clock())
-
-
-def test_without_a_budget_cards_have_a_bounded_number_of_columns():
-    assert screening._numbers(2000, Clock()) == [16, 32, 64, 128, 256, 500]
-    assert screening._numbers(120, Clock(AGES)) == [16, 32, 64, 120]
+@pytest.mark.parametrize(("n_columns", "is_screened"), [(100, False), (101, True)])
+@pytest.mark.usefixtures("narrow_screen")
+def test_only_wide_tables_are_screened(n_columns, is_screened):
+    X, y = wide_rows(n=200, d=n_columns)
+    options = {"max_crosses": 0, "max_lines": None, "warn_baseline": False}
+    model = ScorecardClassifier("auc", learn_from="counts", **options).fit(X, y)
+    assert (model.report_.columns_tried is not None) == is_screened
 
 
 def test_a_narrow_card_scores_rows_as_a_wide_one():
     rng = np.random.default_rng(0)
-    columns = ScreenedColumns(np.array([1, 4]), [3] * 6)
+    columns = ScreenedColumns(np.array([1, 4]), [3] * 6, 2)
     merged = np.array([0, 1, 1])
     cross = Cross((0, 1), (merged, merged), rng.normal(size=(2, 2)))
     narrow = Card(0.5, tuple(rng.normal(size=(2, 3))), (cross,))
@@ -167,10 +164,11 @@ def test_a_narrow_card_scores_rows_as_a_wide_one():
         {"metric": "recall@fpr=0.1", "guarantee": 0.8},
     ],
 )
+@pytest.mark.usefixtures("narrow_screen")
 def test_other_options_go_with_a_screen(options):
     X, y = wide_rows(n=300, d=110, effect=60)
     options = {"metric": "auc", "max_crosses": 0, "warn_baseline": False, **options}
-    model = ScorecardClassifier(**options, time_budget=0.01).fit(X, y)
+    model = ScorecardClassifier(**options).fit(X, y)
     assert np.argmax([np.ptp(points) for points in model.card_.columns]) == 60
     assert len(model.card_.columns) == 110
     if "monotone" in options:

@@ -6,7 +6,6 @@ import pytest
 from directrix.designs.card import CardCandidates, UnbinnedBaseline
 from directrix.fitting.choice import Trials
 from directrix.fitting.fit_rows import fit_best
-from directrix.fitting.progress import Clock
 from directrix.fitting.training_rows import TrainingRows
 from directrix.frontier.compare import LeastLoss
 from directrix.metrics import AUC
@@ -37,7 +36,7 @@ def coded(bent):
 
 def best_card(rows, learn_from="counts", trials=None):
     """Return the best card of coded rows."""
-    candidates = CardCandidates(rows, 1e-2, learn_from, Clock())
+    candidates = CardCandidates(rows, 1e-2, learn_from)
     learned = SimpleNamespace(
         seen=rows,
         rows=rows,

@@ -142,11 +142,6 @@ def test_without_folds_there_is_a_cautious_structure():
     assert min(CountTrainer.ridges) < structure.ridge < max(CountTrainer.ridges)
 
 
-def test_when_time_is_up_the_additive_card_is_left():
-    made = search(rows(), CountTrainer, out_of_time=lambda: True)
-    assert made.run()[1:3] == (0, False)
-
-
 def test_few_rows_are_compared_on_all_folds_and_many_on_enough():
     assert search(rows(folds=5), CountTrainer).folds == [0, 1, 2, 3, 4]
     many = search(rows(n=6000, folds=5), CountTrainer)

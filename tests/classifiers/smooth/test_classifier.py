@@ -246,50 +246,6 @@ def test_of_many_rows_a_sample_chooses_and_all_are_fitted(monkeypatch):
     assert wide > 2.0 * narrow  # what the sample says is of the sample
 
 
-class Recorder:
-    """A callback that notes what happens, and may ask to stop after some candidates."""
-
-    def __init__(self, stop_after=None):
-        self.seen, self.stop_after = [], stop_after
-
-    def setup(self, estimator, context):  # noqa: ARG002
-        self.seen.append("setup")
-
-    def teardown(self, estimator, context):  # noqa: ARG002
-        self.seen.append("teardown")
-
-    def on_fit_task_begin(self, estimator, context, **_):  # noqa: ARG002
-        self.seen.append(f"begin {context.task_name}")
-
-    def on_fit_task_end(self, estimator, context, **_):  # noqa: ARG002
-        self.seen.append(f"end {context.task_name}")
-        return self.seen.count("end candidate") == self.stop_after
-
-
-@pytest.mark.parametrize(
-    ("metric", "stop_after", "made"), [("error", None, 4), ("auc", None, 6), ("auc", 2, 2)]
-)
-def test_callbacks_see_the_fit_and_its_candidates_and_can_stop_it(metric, stop_after, made):
-    pytest.importorskip("sklearn.callback", reason="scikit-learn has callbacks from 1.9 on")
-    X, y = rows()
-    recorder = Recorder(stop_after)
-    ours = short(metric).set_callbacks(recorder).fit(X, y)
-    each = ["begin candidate", "end candidate"]
-    assert recorder.seen == ["setup", "begin fit", *each * made, "end fit", "teardown"]
-    assert len(ours.candidates_) == made
-    assert ours.predict(X).shape == y.shape
-
-
-def test_callbacks_are_put_away_after_a_fit_that_fails():
-    pytest.importorskip("sklearn.callback", reason="scikit-learn has callbacks from 1.9 on")
-    X, y = rows()
-    recorder = Recorder()
-    with pytest.raises(ValueError, match="alpha"):
-        short(alpha=-1.0).set_callbacks(recorder).fit(X, y)
-    assert recorder.seen[-1] == "teardown"
-    assert "end fit" not in recorder.seen
-
-
 def with_outliers(n, seed):
     """Return two clear classes, and a few rows of one far on the other's side."""
     X, y = rows(n, 2, seed, share=0.5)

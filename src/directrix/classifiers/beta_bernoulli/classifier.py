@@ -145,7 +145,7 @@ class BetaBernoulliClassifier(KernelScoring):
         Random state of the solver "sgd".
     verbose : int
         What a fit prints to stdout: 0 nothing, 1 a line for each stage, 2 also one for each
-        candidate. The model is the same. See "Progress, threads and time" in the user guide.
+        candidate. The model is the same. See "Progress and threads" in the user guide.
 
     Attributes
     ----------

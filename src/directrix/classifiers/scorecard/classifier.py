@@ -80,7 +80,8 @@ class ScorecardClassifier(CardModel):
         default all that are beyond chance, if they help on held-out rows.
     max_columns : int or "auto", optional
         Largest number of columns with points. "auto" drops the columns that held-out rows do not
-        miss. By default all columns have points.
+        miss. By default all columns have points; of more than 500, only the most informative are
+        tried.
     points : "pdo", "integer", PointsToDoubleOdds or IntegerPoints, optional
         What a point is worth. "pdo": so many points double the odds, as banks use. "integer": whole
         numbers from 0 to 100. By default points are scores.
@@ -89,10 +90,6 @@ class ScorecardClassifier(CardModel):
         "increasing", "decreasing" or, for texts, a list of levels whose points may not fall in this
         order. Such columns are in no cross; ``report_.directions`` says what each direction costs.
     guarantee, limits, class_weight, n_jobs, verbose : as in `DirectClassifier`
-    time_budget : float, optional
-        Time budget of `fit` in seconds; the search stops early to keep it, and ``report_`` says
-        what was skipped. Of more than 100 columns (without a budget: 500) only the most informative
-        are tried.
     warn_baseline : bool
         Whether a card that is no better than logistic regression without bins says so, as in
         `DirectClassifier`. With a number as ``max_lines`` only ``report_`` says so: such a card is
@@ -147,7 +144,6 @@ class ScorecardClassifier(CardModel):
         monotone: Mapping[Any, Any] | None = None,
         guarantee: float | None = None,
         limits: Limits | None = None,
-        time_budget: float | None = None,
         class_weight: Mapping[Any, float] | str | None = None,
         n_jobs: int | None = None,
         warn_baseline: bool = True,
@@ -165,7 +161,6 @@ class ScorecardClassifier(CardModel):
         self.monotone = monotone
         self.guarantee = guarantee
         self.limits = limits
-        self.time_budget = time_budget
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.warn_baseline = warn_baseline

@@ -259,7 +259,6 @@ def test_rows_that_a_guarantee_sets_apart_are_not_seen():
         (frame().assign(w=np.nan), {"weight": "w"}, "weight= must be finite"),
         (frame().iloc[:4], {}, "has no rows of one class: there are too few"),
         (frame().iloc[:4], {"card": {"learn_from": "rows"}}, "has no rows of one class"),
-        (frame(), {"card": {"time_budget": 9.0}}, "fit_source has no time_budget="),
         (frame(), {"card": {"max_columns": 2}}, "max_columns= needs rows to choose by"),
         (frame(), {"refine": -1}, "refine must be a whole number, 0 or more, not -1"),
         (frame(), {"refine": 1.5}, "refine must be a whole number, 0 or more, not 1.5"),
