@@ -72,19 +72,9 @@ from directrix.exceptions.columns import (
 from directrix.exceptions.edits import EditError, LockboxReadWarning, NearestCutsWarning
 from directrix.exceptions.files import (
     BinnerFileError,
-    LedgerFileError,
     ModelFileError,
     MomentsFileError,
     NotUtf8Error,
-)
-from directrix.exceptions.releases import (
-    BinsOfTheseRowsError,
-    ColumnsLeftOutWarning,
-    ConflictingReleaseError,
-    DifferentKindsError,
-    NotReleasableError,
-    ReleasedBeforeError,
-    TooFewRowsError,
 )
 from directrix.export import to_onnx
 from directrix.metrics import RecallAtFPR
@@ -96,61 +86,6 @@ pytestmark = pytest.mark.every_case  # each case sees its own error, and is chea
 
 #: Errors, the fields that they carry, and their messages.
 ERRORS = [
-    (
-        TooFewRowsError("yes", 13, 20),
-        {"label": "yes", "rows": 13, "needed": 20},
-        (
-            "class 'yes' has 13 rows, and a release needs 20: wait for more rows, or add up the "
-            "counts of several sites that trust each other, and release their sum"
-        ),
-    ),
-    (
-        NotReleasableError("its rows have weights"),
-        {"problem": "its rows have weights"},
-        "its rows have weights",
-    ),
-    (
-        BinsOfTheseRowsError("age"),
-        {"column": "age"},
-        (
-            "the bins of column 'age' seem to have been fitted to the rows that are counted, and "
-            "may disclose single values: count the rows in bins of several sites, from the sum of"
-            " their sketches (TableSketch), or of an earlier period"
-        ),
-    ),
-    (
-        ConflictingReleaseError("north", "2026"),
-        {"site": "north", "period": "2026"},
-        (
-            "there are two different releases of site 'north' for the period '2026': ask the site"
-            " which one is valid, and leave the other out"
-        ),
-    ),
-    (
-        ReleasedBeforeError("north", "2026", "releases.ledger"),
-        {"site": "north", "period": "2026", "ledger": "releases.ledger"},
-        (
-            "releases.ledger records another release of site 'north' for the period '2026': the "
-            "difference of two releases discloses rows. Send the first one again, or release the "
-            "rows of a new period that the first did not have"
-        ),
-    ),
-    (
-        DifferentKindsError("zip", {"north": "number", "south": "text"}),
-        {"column": "zip", "kinds": {"north": "number", "south": "text"}},
-        (
-            "column 'zip' is of different kinds: number at 'north', text at 'south'. Let these "
-            "sites sketch it again as one kind, with kinds={'zip': 'text'} for instance"
-        ),
-    ),
-    (
-        ColumnsLeftOutWarning({"south": ["age"]}),
-        {"lacking": {"south": ["age"]}},
-        (
-            "columns that a site lacks are left out ('south': age): rename them there if they have "
-            "other names, or add them with missing values"
-        ),
-    ),
     (
         LevelNotFoundError("town", "Gratz", ("Graz", "Linz")),
         {"column": "town", "level": "Gratz", "available": ("Graz", "Linz")},
@@ -359,11 +294,6 @@ ERRORS = [
         "a.dx cannot be read as a model: it is damaged",
     ),
     (
-        LedgerFileError("it is not JSON", "folder/a.ledger"),
-        {"reason": "it is not JSON", "path": "folder/a.ledger"},
-        "a.ledger cannot be read as a ledger of releases: it is not JSON",
-    ),
-    (
         BinnerFileError("it is damaged", "folder/bins.json"),
         {"reason": "it is damaged", "path": "folder/bins.json"},
         "bins.json cannot be read as a binner: it is damaged",
@@ -527,13 +457,6 @@ ERRORS = [
 ]
 #: What code written before these classes existed catches.
 BASES = {
-    TooFewRowsError: ValueError,
-    NotReleasableError: ValueError,
-    BinsOfTheseRowsError: NotReleasableError,
-    ConflictingReleaseError: ValueError,
-    ReleasedBeforeError: ValueError,
-    DifferentKindsError: ValueError,
-    ColumnsLeftOutWarning: UserWarning,
     CostColumnError: ValueError,
     FewDaysError: ValueError,
     ColumnNotFoundError: KeyError,
@@ -557,7 +480,6 @@ BASES = {
     MomentsFileError: ValueError,
     ModelFileError: ValueError,
     BinnerFileError: ValueError,
-    LedgerFileError: ValueError,
     StateError: ValueError,
     OutOfReachError: ValueError,
     MissingLibraryError: ImportError,

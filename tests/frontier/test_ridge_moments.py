@@ -1,11 +1,9 @@
 """Lines of class moments under a ridge are those of the formula, however they are solved."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
-from directrix.frontier.pencil import MeanNoise, RidgeMoments
+from directrix.frontier.pencil import RidgeMoments
 from directrix.tables.coding.coded_rows import CodedRows, Coding
 
 N = 80
@@ -125,30 +123,3 @@ def test_without_features_there_is_an_intercept_of_zero():
     moments = RidgeMoments.of(X, *labelled())
     for settings in ([(1.0, 0.5)], [(ridge, 0.5) for ridge in np.logspace(-3, 1, 9)]):
         np.testing.assert_array_equal(moments.lines(settings), np.zeros((len(settings), 1)))
-
-
-def noisy_moments(variance):
-    rng = np.random.default_rng(7)
-    root = rng.normal(size=(5, 5))
-    covariance, delta = root @ root.T / 5 + 0.1 * np.eye(5), rng.normal(size=5)
-    noise = MeanNoise(variance * np.eye(5), 400.0)
-    return RidgeMoments(delta, np.zeros(5), covariance, 2.0 * covariance, noise=noise)
-
-
-def test_noise_in_the_means_is_that_of_a_posterior_mean():
-    moments, ridge, angle = noisy_moments(0.003), 0.2, RidgeMoments.equal_angle
-    matrix, noisy = moments.noisy(angle)
-    # δ is normal with mean S w and covariance V, and w has the precision λ.
-    inverse = np.linalg.inv(noisy)
-    precision = matrix @ inverse @ matrix + ridge * np.eye(5)
-    expected = np.linalg.solve(precision, matrix @ inverse @ moments.delta)
-    (line,) = moments.lines([(ridge, angle)])[:, :-1]
-    np.testing.assert_allclose(line / np.linalg.norm(line), expected / np.linalg.norm(expected))
-
-
-def test_noise_of_no_variance_changes_no_line():
-    settings = [(0.1, RidgeMoments.equal_angle), (0.01, 0.3)]
-    none, some = noisy_moments(0.0), noisy_moments(0.01)
-    plain = replace(none, noise=None).lines(settings)
-    np.testing.assert_allclose(none.lines(settings), plain, rtol=1e-6)
-    assert not np.allclose(some.lines(settings), plain, rtol=1e-2)

@@ -27,7 +27,7 @@ from directrix.frontier.pencil import require_rows_of_both
 from directrix.metrics.base import Metric
 from directrix.metrics.table import resolve
 from directrix.models.operating_point import Calibration
-from directrix.moments import Moments, ReleasedMoments
+from directrix.moments import Moments
 from directrix.rows import labels
 from directrix.rows.keys import CopyCounter, folds_by_key, hash_with_label, row_hash
 from directrix.rows.rows import as_rows
@@ -262,15 +262,14 @@ class MomentClassifier(ThresholdClassifier):
         self._learn(moments, metric, given, progress)
         return self
 
-    def fit_summary(self, moments: Moments | ReleasedMoments) -> Self:
+    def fit_summary(self, moments: Moments) -> Self:
         """Learn from a summary alone: the risk of normal scores chooses the line.
 
         Parameters
         ----------
-        moments : Moments or ReleasedMoments
+        moments : Moments
             Of two classes; with folds, if ``shrinkage="cv"``.
         """
-        moments = moments.estimate() if isinstance(moments, ReleasedMoments) else moments
         metric = checked_metric(self)
         require_rows_of_both(moments)
         _, last = labels.negative_and_positive(moments.classes)

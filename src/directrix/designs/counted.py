@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
 
 from directrix.designs.compact import (
     CAUTIOUS_LINES,
@@ -27,7 +26,7 @@ from directrix.designs.trainers import CountTrainer
 from directrix.fitting.finalize import FittedLine, finalize_on_moments
 from directrix.fitting.training_rows import require_all_folds
 from directrix.frontier.moment_frontier import SummaryCandidate, ridge_settings, with_ridges
-from directrix.frontier.pencil import MeanNoise, RidgeMoments
+from directrix.frontier.pencil import RidgeMoments
 from directrix.models.card import Card
 from directrix.moments.projection import ScoreMoments
 from directrix.tables.coding.card_coding import CardCoding, column_codings
@@ -36,21 +35,18 @@ from directrix.tables.coding.prior import CellKinds
 from directrix.tables.counts.stability import effective_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from directrix._typing import AnyArray, FloatArray
     from directrix.metrics.base import Metric
     from directrix.models.card import Scale
     from directrix.moments.score_histogram import ScoreHistogram
     from directrix.risks.base import Risk
-    from directrix.tables import BinCounts, ReleasedCounts
+    from directrix.tables import BinCounts
     from directrix.tables.coding.card_coding import Direction
 
 #: Ridge where counts have no folds to choose one by.
 _CAUTIOUS = 0.1
-#: Ridges among which noisy counts choose. Where correlations of columns are lost in noise, smaller
-#: ones would be chosen, and columns that say the same would count several times.
-_RIDGES_OF_NOISE = (3.0, 1.0, 0.3, 0.1, 3e-2)
 #: Share of the rows of a class that the freedom of a line takes at most.
 _MOST_FREEDOM = 0.7
 #: Number of candidates whose held-out scores are worth counting.
@@ -115,19 +111,17 @@ def cards_of_counts(
     directions: Sequence[Direction] = (),
     scale: Scale | None = None,
     max_lines: int | str | None = None,
-    release: ReleasedCounts | None = None,
 ) -> list[CountedCard]:
     """Return a card for each of some classes against the others, with its bins and their counts.
 
-    ``max_lines`` is that of `CardSettings`. ``release`` is what the counts were estimated from, if
-    they are not those of rows.
+    ``max_lines`` is that of `CardSettings`.
     """
     by_class = [np.asarray(counts.cells(k), dtype=np.float64) for k in range(len(counts.bins))]
     cards = []
     for label in positives:
-        made = card_of_counts(metric, counts, label, directions, release)
+        made = card_of_counts(metric, counts, label, directions)
         if max_lines is not None:
-            sizes = CountedSizes(metric, counts, label, directions, release)
+            sizes = CountedSizes(metric, counts, label, directions)
             made = sizes.compact(made, max_lines)
         if scale is not None:
             card, fitted = scaled_without_rows(scale, made.card, made.fitted)
@@ -153,26 +147,22 @@ def card_of_counts(
     counts: BinCounts,
     label: Any,
     directions: Sequence[Direction] = (),
-    release: ReleasedCounts | None = None,
 ) -> CountedCard:
     """Return the best card for a metric, with one class against the others."""
     coding = coding_of_counts(counts, directions)
     risk = metric.risk(counts.weight)
-    noise = None if release is None else release.cell_noise
-    whole, prior = coded_moments(counts, coding, label, noise)
+    whole, prior = coded_moments(counts, coding, label)
     has_folds = counts.n_folds > 1
     if has_folds:
         settings, _, risks = CountedLines.of(risk, counts, coding, label)
     else:
-        ridge = _CAUTIOUS if whole.noise is None else _likeliest_ridge(whole, whole.noise)
-        settings = ridge_settings([ridge])
+        settings = ridge_settings([_CAUTIOUS])
         risks = np.asarray(risk.profile(*whole.line_scores(whole.lines(settings)), prior)[0])
     best = int(np.argmin(risks))
     line = whole.lines([settings[best]])[0]
-    on_new_rows, spread = _on_new_rows(counts, label, whole, line, settings[best]), whole
-    if release is not None:
-        spread = coded_moments(release.estimate(shrunk=False), coding, label)[0]
-    gap, var_pos, var_neg = on_new_rows.of(*_scores_of_line(whole, spread, line))
+    on_new_rows = _on_new_rows(counts, label, whole, line, settings[best])
+    spread = (float(part[0]) for part in whole.line_scores(line[None]))
+    gap, var_pos, var_neg = on_new_rows.of(*spread)
     _, threshold = risk.profile(np.array([gap]), np.array([var_pos]), np.array([var_neg]), prior)
     # Scores of the negatives have mean zero; where one class is best for all, out of reach of both.
     reach = float(np.clip(threshold[0], -abs(gap) - 1e3, abs(gap) + 1e3))
@@ -184,28 +174,14 @@ def card_of_counts(
     return CountedCard(fitted, card, *settings[best], held_out_risk, on_new_rows)
 
 
-def _scores_of_line(
-    moments: RidgeMoments, spread: RidgeMoments, line: FloatArray
-) -> tuple[float, float, float]:
-    """Return the gap and the variances of scores, the larger of two estimates of each variance.
-
-    Shrunk correlations are good for solving, but make variances too small where columns say the
-    same.
-    """
-    gap, *variances = (float(part[0]) for part in moments.line_scores(line[None]))
-    _, *others = (float(part[0]) for part in spread.line_scores(line[None]))
-    var_pos, var_neg = map(max, variances, others)
-    return gap, var_pos, var_neg
-
-
 def _on_new_rows(
     counts: BinCounts, label: Any, moments: RidgeMoments, line: FloatArray, setting: Sequence[float]
 ) -> OnNewRows:
     r"""Return what is left of the moments of scores if a line did not fit the errors of moments.
 
-    Coefficients w = H δ add tr(H E) to w · δ, for errors of covariance E in δ: those of sampling,
-    and of noise or rounding. A covariance :math:`\Sigma_c` of :math:`n_c` rows with weight
-    :math:`a_c` in the equations makes the variance of scores too small, by a factor of about
+    Coefficients w = H δ add tr(H E) to w · δ, for errors of sampling of covariance E in δ. A
+    covariance :math:`\Sigma_c` of :math:`n_c` rows with weight :math:`a_c` in the equations makes
+    the variance of scores too small, by a factor of about
     :math:`(1 - a_c\, \mathrm{tr}(H \Sigma_c) / n_c)^2`. Coefficients that their signs hold at zero
     fit nothing.
     """
@@ -213,20 +189,15 @@ def _on_new_rows(
     gap = float(line[:-1] @ moments.delta)
     if gap <= 0.0:
         return OnNewRows()
-    matrix, noisy = moments.noisy(angle)
-    weights: FloatArray = np.eye(len(matrix))
-    if moments.noise is not None:
-        weights = np.linalg.solve(noisy, matrix).T.astype(np.float64)
-    equations = weights @ matrix + ridge * np.eye(len(matrix))
-    free, solution = np.flatnonzero(line[:-1]), np.zeros_like(weights)
-    solution[free] = np.linalg.solve(equations[np.ix_(free, free)], weights[free])
+    unit = np.eye(len(moments.delta))
+    equations = moments.mixed(angle) + ridge * unit
+    free, solution = np.flatnonzero(line[:-1]), np.zeros_like(unit)
+    solution[free] = np.linalg.solve(equations[np.ix_(free, free)], unit[free])
     coef = solution @ moments.delta
     length = float(line[:-1] @ coef / (coef @ coef))
     positive = counts.classes == label
     rows = [max(effective_rows(counts, side), 1.0) for side in (positive, ~positive)]
     errors = moments.cov_pos / rows[0] + moments.cov_neg / rows[1]
-    if moments.noise is not None:
-        errors = errors + moments.noise.covariance
     gained = length * float(np.sum(solution * errors.T))
     shares = (np.cos(angle), moments.cov_pos), (np.sin(angle), moments.cov_neg)
     factors = []
@@ -234,22 +205,6 @@ def _on_new_rows(
         freedom = share * float(np.sum(solution * covariance.T)) / n
         factors.append(1.0 / (1.0 - min(max(freedom, 0.0), _MOST_FREEDOM)) ** 2)
     return OnNewRows(min(max(1.0 - gained / gap, 0.0), 1.0), factors[0], factors[1])
-
-
-def _likeliest_ridge(moments: RidgeMoments, noise: MeanNoise) -> float:
-    r"""Return the ridge under which noisy means are most likely, at the equal trade-off.
-
-    With S and V at the equal angle and m rows, :math:`\mu_+ - \mu_-` is normal with mean zero and
-    covariance :math:`(S^2 / \lambda + V) / (\sqrt2\, m)`.
-    """
-    matrix, noisy = moments.noisy(moments.equal_angle)
-    values = []
-    for ridge in _RIDGES_OF_NOISE:
-        factor = cholesky(matrix @ matrix / ridge + noisy, lower=True)
-        residual = solve_triangular(factor, moments.delta, lower=True)
-        size = np.sqrt(2.0) * noise.rows * float(residual @ residual)
-        values.append(size / 2.0 + float(np.log(factor.diagonal()).sum()))
-    return _RIDGES_OF_NOISE[int(np.argmin(values))]
 
 
 def coding_of_counts(counts: BinCounts, directions: Sequence[Direction]) -> Coding:
@@ -261,9 +216,7 @@ def coding_of_counts(counts: BinCounts, directions: Sequence[Direction]) -> Codi
     return Coding(bases, signs=np.concatenate([np.empty(0, dtype=np.int64), *signs]))
 
 
-def coded_moments(
-    counts: BinCounts, coding: Coding, label: Any, noise: Mapping[Any, float] | None = None
-) -> tuple[RidgeMoments, float]:
+def coded_moments(counts: BinCounts, coding: Coding, label: Any) -> tuple[RidgeMoments, float]:
     """Return the class moments of coded bins, and the share of positives."""
     matrix = coding.main_matrix
     others = [each for each in counts.classes.tolist() if each != label]
@@ -281,13 +234,7 @@ def coded_moments(
         second - np.outer(mean, mean) for mean, second in zip(means, seconds, strict=True)
     ]
     signs = None if coding.signs is None else coding.signs[:-1]
-    delta, added = means[0] - means[1], None
-    if noise and len(delta):
-        sums = [noise.get(label, 0.0), sum(noise.get(each, 0.0) for each in others)]
-        variance = sum(each / weight**2 for each, weight in zip(sums, weights, strict=True))
-        rows = weights[0] * weights[1] / sum(weights)
-        added = MeanNoise(variance * np.asarray((matrix.T @ matrix).todense()), rows)
-    moments = RidgeMoments(delta, means[1], covariances[0], covariances[1], signs, added)
+    moments = RidgeMoments(means[0] - means[1], means[1], covariances[0], covariances[1], signs)
     return moments, float(weights[0] / sum(weights))
 
 
@@ -301,7 +248,6 @@ class CountedSizes(NamedTuple):
     counts: BinCounts
     label: Any
     directions: Sequence[Direction]
-    release: ReleasedCounts | None = None
 
     def compact(self, full: CountedCard, max_lines: int | str) -> CountedCard:
         """Return the compact card of a full one; the same if that has few lines itself."""
@@ -323,11 +269,8 @@ class CountedSizes(NamedTuple):
     def _on_new_rows(self, card: Card, on_new_rows: OnNewRows) -> ScoreMoments:
         """Return the moments of scores on new rows, as far from those of the fit as full cards'."""
         scores = self._scores(self.counts, card)
-        variances = scores.var_pos, scores.var_neg
-        if self.release is not None:
-            observed = self._scores(self.release.estimate(shrunk=False), card)
-            variances = max(variances[0], observed.var_pos), max(variances[1], observed.var_neg)
-        gap, var_pos, var_neg = on_new_rows.of(scores.mean_pos - scores.mean_neg, *variances)
+        gap = scores.mean_pos - scores.mean_neg
+        gap, var_pos, var_neg = on_new_rows.of(gap, scores.var_pos, scores.var_neg)
         return ScoreMoments(scores.mean_neg + gap, var_pos, scores.mean_neg, var_neg, scores.prior)
 
     def cards(self, counts: BinCounts, full: Card, sizes: Sequence[int]) -> dict[int, Card]:

@@ -30,17 +30,9 @@ from directrix.exceptions.edits import LockboxReadWarning as LockboxReadWarning
 from directrix.exceptions.edits import NearestCutsWarning as NearestCutsWarning
 from directrix.exceptions.fields import Fields
 from directrix.exceptions.files import BinnerFileError as BinnerFileError
-from directrix.exceptions.files import LedgerFileError as LedgerFileError
 from directrix.exceptions.files import ModelFileError as ModelFileError
 from directrix.exceptions.files import MomentsFileError as MomentsFileError
 from directrix.exceptions.files import NotUtf8Error as NotUtf8Error
-from directrix.exceptions.releases import BinsOfTheseRowsError as BinsOfTheseRowsError
-from directrix.exceptions.releases import ColumnsLeftOutWarning as ColumnsLeftOutWarning
-from directrix.exceptions.releases import ConflictingReleaseError as ConflictingReleaseError
-from directrix.exceptions.releases import DifferentKindsError as DifferentKindsError
-from directrix.exceptions.releases import NotReleasableError as NotReleasableError
-from directrix.exceptions.releases import ReleasedBeforeError as ReleasedBeforeError
-from directrix.exceptions.releases import TooFewRowsError as TooFewRowsError
 
 #: Packages whose frames a warning skips: ours, and those that call ours on the user's behalf; the
 #: standard library does so for cached properties and context managers.
@@ -59,7 +51,6 @@ EXTRAS = {
     "onnx": "onnx",
     "onnxruntime": "onnx",
     "mlflow": "mlflow",
-    "opendp": "private",
 }
 
 

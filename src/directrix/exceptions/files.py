@@ -55,12 +55,6 @@ class ModelFileError(FileContentError):
     _noun = "model"
 
 
-class LedgerFileError(FileContentError):
-    """A file is not a ledger of releases, or it is damaged."""
-
-    _noun = "ledger of releases"
-
-
 class BinnerFileError(FileContentError):
     """A file or text is not a binner that this version can read, or it is damaged."""
 

@@ -290,16 +290,6 @@ _LEAST = 1e-12
 _RIDGES_ONE_BY_ONE = 6
 
 
-class MeanNoise(NamedTuple):
-    """Noise that was added to the difference of the class means, with a known covariance.
-
-    ``rows`` is the number of rows whose sampling error counts beside it, 1 / (1/n₊ + 1/n₋).
-    """
-
-    covariance: FloatArray
-    rows: float
-
-
 @dataclass(frozen=True)
 class RidgeMoments:
     r"""Means and covariances of two classes, and their lines under a ridge.
@@ -314,12 +304,6 @@ class RidgeMoments:
     For bins the moments are counts, and the units of their features are a prior that shrinkage
     towards standardised features would undo: a rare bin divided by its deviation escapes every
     ridge.
-
-    With noise of covariance N in the means of m rows, the line is the posterior mean of the same
-    prior: with :math:`S = \cos\theta\, \Sigma_+ + \sin\theta\, \Sigma_-` and :math:`V = S +
-    (\cos\theta + \sin\theta)\, m N`
-
-    .. math:: w \propto (S V^{-1} S + \lambda I)^{-1} S V^{-1} (\mu_+ - \mu_-)
     """
 
     delta: FloatArray
@@ -327,7 +311,6 @@ class RidgeMoments:
     cov_pos: FloatArray
     cov_neg: FloatArray
     signs: IntArray | None = None
-    noise: MeanNoise | None = None
 
     #: The angle of equal weights of both covariances.
     equal_angle = np.pi / 4
@@ -365,8 +348,8 @@ class RidgeMoments:
             by_angle.setdefault(angle, []).append(index)
         coef = np.empty((len(settings), len(self.delta)))
         for angle, members in by_angle.items():
-            mixed, right = self._equations(angle)
-            coef[members] = self._solved(mixed, right, [settings[index][0] for index in members])
+            ridges = [settings[index][0] for index in members]
+            coef[members] = self._solved(self.mixed(angle), ridges)
         scores = LineScores.of(coef, self.delta, self.cov_pos, self.cov_neg)
         coef /= scores.length[:, None]
         return np.column_stack([coef, -(coef @ self.mean_neg)])
@@ -375,27 +358,13 @@ class RidgeMoments:
         """Return the moments of the scores of lines, of shape (k, p + 1), with these means."""
         return LineScores.of(lines[:, :-1], self.delta, self.cov_pos, self.cov_neg)
 
-    def noisy(self, angle: float) -> tuple[FloatArray, FloatArray]:
-        """Return S and V at an angle; both are the same without noise."""
-        matrix = _mixed(self.cov_pos, self.cov_neg, angle)
-        if self.noise is None:
-            return matrix, matrix
-        share = (np.cos(angle) + np.sin(angle)) * self.noise.rows
-        noisy = matrix + share * self.noise.covariance
-        return matrix, noisy + _LEAST * np.trace(noisy) * np.eye(len(noisy))
+    def mixed(self, angle: float) -> FloatArray:
+        r"""Return :math:`\cos\theta\, \Sigma_+ + \sin\theta\, \Sigma_-`."""
+        return _mixed(self.cov_pos, self.cov_neg, angle)
 
-    def _equations(self, angle: float) -> tuple[FloatArray, FloatArray]:
-        """Return the matrix and the right-hand side at an angle, without a ridge."""
-        matrix, noisy = self.noisy(angle)
-        if self.noise is None or not len(matrix):
-            return matrix, self.delta
-        weights = np.linalg.solve(noisy, matrix).T
-        product = weights @ matrix
-        return (product + product.T) / 2.0, weights @ self.delta
-
-    def _solved(self, matrix: FloatArray, right: FloatArray, ridges: Sequence[float]) -> FloatArray:
+    def _solved(self, matrix: FloatArray, ridges: Sequence[float]) -> FloatArray:
         """Return the solutions for several ridges: from one decomposition if there are many."""
-        unit = np.eye(len(matrix))
+        right, unit = self.delta, np.eye(len(matrix))
         if self.signs is not None:
             return np.array(
                 [signed_quadratic(matrix + ridge * unit, right, self.signs) for ridge in ridges]

@@ -8,8 +8,6 @@ Public names
 ------------
 `Moments`
     Summary of all classes, and of all folds where rows have folds.
-`ReleasedMoments`
-    Moments that sites have released under disclosure control.
 `ClassMoments`
     Weight, mean and scatter of one class.
 `ScoreHistogram`, `ScoreRates`
@@ -29,7 +27,6 @@ Public names
 from directrix.exceptions import CancellationError, MomentsFileError
 from directrix.moments.class_moments import ClassMoments, RowScatter
 from directrix.moments.moments import Moments, Standardized
-from directrix.moments.released_moments import ReleasedMoments
 from directrix.moments.score_histogram import ScoreHistogram, ScoreRates
 from directrix.moments.summary import Summary
 
@@ -38,7 +35,6 @@ __all__ = [
     "ClassMoments",
     "Moments",
     "MomentsFileError",
-    "ReleasedMoments",
     "RowScatter",
     "ScoreHistogram",
     "ScoreRates",

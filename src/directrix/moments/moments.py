@@ -31,7 +31,6 @@ from directrix.files.layout import (
 from directrix.moments import from_sql
 from directrix.moments.class_moments import DENSE_FEATURES, ClassMoments
 from directrix.moments.one_pass import class_moments_of_rows
-from directrix.moments.release import Release
 from directrix.moments.summary import ClasswiseSummary, agreed
 from directrix.rows import labels
 from directrix.rows.rows import column_index
@@ -371,37 +370,6 @@ class Moments(ClasswiseSummary):
     def load(cls, path: str | PathLike[str]) -> Moments:
         """Read a file written by `save`; raise `MomentsFileError` for any other file."""
         return cls(**_read(path))
-
-    def release(
-        self,
-        *,
-        min_cell: int = 10,
-        ranges: Mapping[str, tuple[float, float]],
-        site: str,
-        period: str = "",
-        ledger: str | PathLike[str] | None = None,
-    ) -> Release:
-        """Return what may be shown of these moments, under disclosure control.
-
-        Sums of values and of products, scaled by `ranges`, are rounded down to multiples of
-        `min_cell`, the most that so many rows can add. Folds are left out.
-
-        Parameters
-        ----------
-        min_cell : int
-            Least number of rows that make a difference, 2 or more.
-        ranges : dict of pairs of float
-            Lowest and highest value of each feature, by name, which all sites agree on.
-        site, period : str
-            Whose rows they are, and of when. Parts of one site and period count once.
-        ledger : path, optional
-            JSON file that notes what was released, as in ``BinCounts.release``.
-        """
-        from directrix.moments.released_moments import ReleasedMoments  # noqa: PLC0415 - of moments
-
-        return ReleasedMoments.of(
-            self, min_cell=min_cell, ranges=ranges, site=site, period=period, ledger=ledger
-        )
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write this summary to a safetensors file, replaced atomically."""

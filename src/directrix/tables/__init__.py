@@ -4,18 +4,12 @@ Public names
 ------------
 `BinCounts`
     Rows in each cell and pair of cells of a binner, by class and fold.
-`private_advice`, `PrivateAdvice`
-    Noise of a private release, and from how many rows on it is useful.
-`ReleasedCounts`
-    Counts that sites have released under disclosure control.
 `stability`, `Stability`
     Population stability of the columns between two sets of counts.
 `Binner`
     Transformer that cuts the columns of a table into bins.
 `NumberBins`, `LevelBins`
     Bins of one column: of numbers, booleans or dates, and of texts.
-`TableSketch`
-    What sites show of their columns, so that all can agree on the same bins.
 `Table`, `Column`
     A raw table as one array, and the name and kind of a column.
 `ColumnKindError`
@@ -40,10 +34,7 @@ from directrix.exceptions import (
 from directrix.tables.binner import Binner
 from directrix.tables.bins import LevelBins, NumberBins
 from directrix.tables.counts.bin_counts import BinCounts
-from directrix.tables.counts.private import PrivateAdvice, private_advice
-from directrix.tables.counts.release import ReleasedCounts
 from directrix.tables.counts.stability import Stability, stability
-from directrix.tables.sketch import TableSketch
 from directrix.tables.table import Column, Table
 
 __all__ = [
@@ -59,12 +50,8 @@ __all__ = [
     "NegativeCountError",
     "NumberBins",
     "OwnBinsError",
-    "PrivateAdvice",
-    "ReleasedCounts",
     "Stability",
     "Table",
-    "TableSketch",
-    "private_advice",
     "stability",
 ]
 

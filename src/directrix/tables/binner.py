@@ -349,38 +349,6 @@ class Binner(LinkedEstimator, TransformerMixin, BaseEstimator):
         self._set_bins(tuple(bins), cross_index(self.crosses, table.names), named=table.named)
         return self
 
-    def fit_columns(
-        self,
-        columns: Sequence[tuple[Column, FloatArray, FloatArray]],
-        others: Sequence[float],
-        *,
-        named: bool,
-    ) -> Self:
-        """Find the bins of columns that are given apart, each as values with their weights.
-
-        Parameters
-        ----------
-        columns : sequence of tuples of a Column, its values and their weights
-        others : sequence of float
-            Weight of texts of each column that are in no value.
-        named : bool
-            Whether the columns have names.
-        """
-        check_parameters(self.get_params())
-        described = [column for column, _, _ in columns]
-        check_own_bins(self.get_params(), described)
-        special = values_by_column(self.special_values, described)
-        bins = []
-        for (column, values, weight), other, codes in zip(columns, others, special, strict=True):
-            made = self._column_bins(column, values, weight, codes, complete=False)
-            if other:
-                weights = (made.weights[0], made.weights[1] + other, *made.weights[2:])
-                made = replace(made, weights=weights)
-            bins.append(made)
-        names = [column.name for column in described]
-        self._set_bins(tuple(bins), cross_index(self.crosses, names), named=named)
-        return self
-
     def _column_bins(
         self,
         column: Column,

@@ -478,25 +478,6 @@ class Table:
             found.append(Column(name, reading.kind, reading.levels))
         return cls(tuple(found), values, source.named)
 
-    @classmethod
-    def of_kinds(cls, X: Any, kinds: Mapping[str, str]) -> Table:
-        """Read a table, some columns of it as other kinds.
-
-        Parameters
-        ----------
-        X : data frame, Arrow table, array, list of rows, or Table
-        kinds : dict of "number", "text", "boolean" or "date" by column name
-        """
-        table = cls.of(X)
-        for name, kind in kinds.items():
-            if name not in table.names:
-                raise ColumnNotFoundError(name, table.names)
-            if kind not in _NOUNS:
-                msg = f"column {name!r} must be one of {', '.join(_NOUNS)}, not {kind!r}"
-                raise ValueError(msg)
-        wanted = [replace(c, kind=kinds.get(c.name, c.kind)) for c in table.columns]
-        return cls.of(X, wanted) if kinds else table
-
     def __len__(self) -> int:
         return len(self.values)
 

@@ -27,7 +27,7 @@ from directrix.metrics.base import Metric
 from directrix.metrics.table import resolve
 from directrix.models.card import Card, IntegerPoints, PointsToDoubleOdds, scale_of
 from directrix.models.report import UNBINNED_BASELINE
-from directrix.tables import BinCounts, ReleasedCounts
+from directrix.tables import BinCounts
 from directrix.tables.bins import Bins
 from directrix.tables.coding.card_coding import Direction
 
@@ -241,7 +241,7 @@ class ScorecardClassifier(CardModel):
         self._set_source_fit(made.fit, weight, log)
         return self
 
-    def fit_summary(self, counts: BinCounts | ReleasedCounts) -> Self:
+    def fit_summary(self, counts: BinCounts) -> Self:
         """Fit to counts of bins alone: an additive card in closed form, from no row.
 
         The ridge and the trade-off are chosen by the risk of normal scores on folds of the counts;
@@ -250,13 +250,10 @@ class ScorecardClassifier(CardModel):
 
         Parameters
         ----------
-        counts : BinCounts or ReleasedCounts
+        counts : BinCounts
             Its bins are those of the card. For the moments of a summary, see
             `BinCounts.from_moments`.
         """
-        release = counts if isinstance(counts, ReleasedCounts) else None
-        if isinstance(counts, ReleasedCounts):
-            counts = counts.estimate()
         metric = resolve(self.metric)
         self._check_parameters([metric])
         if self.guarantee is not None:
@@ -273,9 +270,7 @@ class ScorecardClassifier(CardModel):
         self._set_binner(counts.binner)
         directions = self._directions(counts.bins, len(self.classes_))
         scale = scale_of(self.points)
-        made = cards_of_counts(
-            metric, counts, self._positives, directions, scale, self.max_lines, release
-        )
+        made = cards_of_counts(metric, counts, self._positives, directions, scale, self.max_lines)
         self._set_cards([each.card for each in made], [each.fitted for each in made])
         self.reports_ = ()
         return self

@@ -17,7 +17,6 @@ from directrix.exceptions import DifferentBinsError, NegativeCountError
 from directrix.exceptions.columns import ColumnNotFoundError
 from directrix.moments import Moments
 from directrix.moments.class_moments import DENSE_FEATURES
-from directrix.moments.release import Release
 from directrix.moments.summary import ClasswiseSummary
 from directrix.rows import labels
 from directrix.rows.sums import tree_sum
@@ -389,66 +388,6 @@ class BinCounts(ClasswiseSummary):
         )
         n_cells = sum(column.n_cells for column in bins)
         return replace(self._map_groups(lambda c: c.regrouped(number, n_cells)), bins=bins)
-
-    def release(
-        self,
-        *,
-        min_cell: int | None = None,
-        epsilon: float | None = None,
-        delta: float | None = None,
-        content: str = "auto",
-        classes: Any = None,
-        site: str,
-        period: str = "",
-        ledger: str | PathLike[str] | None = None,
-    ) -> Release:
-        """Return what may be shown of these counts, under disclosure control.
-
-        Of each class, neighbouring cells are merged into groups of at least `min_cell` rows, and
-        pairs of columns are described by a few rounded sums. Folds are left out. Bins must have
-        been agreed on with other sites or be older than the rows; those that were fitted to the
-        counted rows are refused.
-
-        With ``epsilon`` and ``delta``, numbers have the noise of differential privacy instead:
-        nothing that can be learned from the release depends much on a single row. All noise is
-        made by OpenDP, the extra "private". Rows with weights are refused, and all classes must be
-        named.
-
-        Parameters
-        ----------
-        min_cell : int, optional
-            Least number of rows of a group, by class; 1 for no control at all. By default 10, if
-            there is no ``epsilon``.
-        epsilon, delta : float, optional
-            Budget of differential privacy, such as 1.0 and 1e-6, for neighbouring tables of which
-            one has one row more. `private_advice` says what it is worth.
-        content : {"auto", "cells", "cross"}
-            With ``epsilon``: release rows of cells, or cross sums of pairs of columns too. "auto"
-            decides by the noisy number of rows; sites that add up releases agree on one.
-        classes : array, optional
-            With ``epsilon``, and needed there: all labels that rows may have. Each is released with
-            noise, whether or not a row has it: a class that were there because of one row would
-            disclose that row.
-        site, period : str
-            Whose rows they are, and of when. Parts of one site and period count once.
-        ledger : path, optional
-            JSON file that notes what was released. A second, different release of the same site
-            and period raises `ReleasedBeforeError`.
-        """
-        from directrix.tables.counts.release import ReleasedCounts  # noqa: PLC0415 - made of counts
-
-        names: dict[str, Any] = {"site": site, "period": period, "ledger": ledger}
-        if epsilon is None and delta is None:
-            if classes is not None:
-                msg = "classes= is for private releases: with min_cell=, those that occur are shown"
-                raise ValueError(msg)
-            least = 10 if min_cell is None else min_cell
-            return ReleasedCounts.of(self, min_cell=least, **names)
-        if min_cell is not None or epsilon is None or delta is None:
-            msg = "give either min_cell=, or both epsilon= and delta= for a private release"
-            raise ValueError(msg)
-        budget: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "content": content}
-        return ReleasedCounts.private(self, classes=classes, **budget, **names)
 
     def weights_of_evidence(self, column: str | int, smoothing: float = 0.5) -> FloatArray:
         """Return the logarithm of the positives' share of each cell over the negatives'.
