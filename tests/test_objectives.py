@@ -4,33 +4,16 @@ from scipy import sparse
 from scipy.stats import norm
 
 from benchmarks.studies.descents import random_moments
-from directrix import Moments, risks
-from directrix.checks.risks import CENTRAL, is_smooth
+from directrix import Moments
 from directrix.losses import BreakEven, Logistic, PairwiseHinge, Sigmoid
-from directrix.metrics import MCC, FBeta, FromRates, GMean
 from directrix.moments.projection import project
 from directrix.objectives import DataObjective, MomentObjective
-from directrix.risks import (
-    AlarmAtRecall,
-    AveragePrecisionRisk,
-    CostRisk,
-    ImprecisionAtQuota,
-    ImprecisionAtRecall,
-    MissAtFPR,
-    MissAtPrecision,
-    MissAtQuota,
-    PartialRankingRisk,
-    RankingRisk,
-)
+from directrix.risks import CostRisk, RankingRisk
 
 pytestmark = pytest.mark.every_case  # each is cheap
 
 HOLDERS = {"dense": np.asarray, "sparse": sparse.csr_array, "sparse matrix": sparse.csr_matrix}
 every_holder = pytest.mark.parametrize("holder", HOLDERS.values(), ids=HOLDERS)
-
-
-def youden(tpr, fpr, prior):  # noqa: ARG001
-    return fpr - tpr
 
 
 def objective(loss, ridge, holder=np.asarray):
@@ -78,40 +61,22 @@ def test_sharpened_is_of_a_sharper_loss_and_else_the_same():
     assert sharp.ridge == 0.3
 
 
-#: Every risk of the package, with a value for each parameter.
-EVERY_RISK = [
-    *(CostRisk(), CostRisk(fp=1.0, fn=20.0, balanced=True), RankingRisk(), PartialRankingRisk(0.1)),
-    *(
-        FBeta(2.0).risk(),
-        MCC().risk(),
-        GMean().risk(),
-        AveragePrecisionRisk(),
-        MissAtPrecision(0.6),
-    ),
-    *(MissAtFPR(0.05), AlarmAtRecall(0.8), ImprecisionAtRecall(0.8), MissAtQuota(0.1)),
-    *(ImprecisionAtQuota(), FromRates(youden, maximize=False).risk()),
-]
+#: The central difference of seven points has an error of h⁶ f⁽⁷⁾ / 140.
+CENTRAL = {-3: -1 / 60, -2: 3 / 20, -1: -3 / 4, 1: 3 / 4, 2: -3 / 20, 3: 1 / 60}
+#: Risks with derivatives: those of the papers.
+RISKS = [CostRisk(), CostRisk(fp=1.0, fn=20.0, balanced=True), RankingRisk()]
 
 
-def test_every_risk_is_tested():
-    classes = {getattr(risks, name) for name in risks.__all__} - {risks.Risk, risks.RatesRisk}
-    assert {type(risk) for risk in EVERY_RISK} == classes
-
-
-@pytest.mark.parametrize("risk", EVERY_RISK, ids=lambda risk: type(risk).__name__)
+@pytest.mark.parametrize("risk", RISKS, ids=str)
 @pytest.mark.parametrize("penalty", [0.0, 1e-3])
 def test_objective_gradient_and_hessian_product(risk, penalty):
     """Against central differences of seven points, of the value and of the gradient."""
     rng = np.random.default_rng(1)
-    smooth = 0
     for _ in range(5):
         moments = random_moments(rng, most_features=6)
         objective = MomentObjective(moments, risk, penalty)
         coef, along = rng.normal(size=(2, moments.n_features + 1))
         numbers = project(moments, coef)
-        if not is_smooth(risk, numbers):
-            continue
-        smooth += 1
         step = 1e-3 * np.sqrt(min(numbers.var_pos, numbers.var_neg)) / np.linalg.norm(along)
         ends = {k: objective(coef + k * step * along) for k in CENTRAL}
         slope = sum(CENTRAL[k] * value / step for k, (value, _) in ends.items())
@@ -119,14 +84,11 @@ def test_objective_gradient_and_hessian_product(risk, penalty):
         assert objective(coef)[1] @ along == pytest.approx(slope, abs=1e-9 * abs(slope) + 1e-10)
         product = objective.hessian_product(coef, along)
         size = np.abs(change).max() + np.abs(objective(coef)[1]).max() / step * 1e-3
-        # A function of the user has numerical slopes; everything else is closed.
-        near = 1e-4 if isinstance(getattr(risk, "metric", None), FromRates) else 1e-8
-        assert product == pytest.approx(change, abs=near * size)
+        assert product == pytest.approx(change, abs=1e-8 * size)
         if not penalty:  # a line has no length, so ∇²F w = −∇F
             assert objective(coef)[1] @ coef == pytest.approx(0.0, abs=1e-12)
             turned = objective.hessian_product(coef, coef)
-            assert turned == pytest.approx(-objective(coef)[1], abs=near * size)
-    assert smooth
+            assert turned == pytest.approx(-objective(coef)[1], abs=1e-8 * size)
     assert not objective.hessian_product(coef, np.zeros_like(coef)).any()
 
 
@@ -149,7 +111,7 @@ def test_the_gradient_of_the_ranking_loss_is_minus_the_printed_one():
         assert gradient[-1] == pytest.approx(0.0, abs=1e-15)
 
 
-@pytest.mark.parametrize("risk", EVERY_RISK, ids=lambda risk: type(risk).__name__)
+@pytest.mark.parametrize("risk", RISKS, ids=str)
 def test_a_class_without_spread_has_a_finite_hessian_product(risk):
     """Rows of a class are all equal, or both are, and differ along one feature at most."""
     X = np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 2.0], [3.0, -1.0], [2.0, 2.0]])

@@ -5,14 +5,11 @@ SciPy has the distribution function, its logarithm and its inverse (`scipy.speci
 """
 
 import numpy as np
-from scipy.special import erfcx, ndtr
+from scipy.special import ndtr
 
 from directrix._typing import FloatArray
 
 _LOG_ROOT_TWO_PI = 0.5 * np.log(2.0 * np.pi)
-_ROOT_TWO_OVER_PI = np.sqrt(2.0 / np.pi)
-_ROOT_TWO = np.sqrt(2.0)
-_FAR_BELOW = -100.0  # the series and the difference both have twelve digits here
 
 
 def density(z: float) -> float:
@@ -29,31 +26,6 @@ def densities(z: FloatArray) -> FloatArray:
 def cdf(z: float) -> float:
     """Return Φ(z) as a float."""
     return float(ndtr(z))
-
-
-def hazard(z: float) -> float:
-    """Return φ(z) / Φ(z), the derivative of log Φ: about −z in the lower tail, 0 at +∞.
-
-    The quotient would be 0/0 below z = −38, and the difference of logarithms has no correct digits
-    below z = −1e7. The scaled complementary error function keeps all digits.
-    """
-    return float(_ROOT_TWO_OVER_PI / erfcx(-z / _ROOT_TWO)) if z > -np.inf else float("inf")
-
-
-def hazard_slope(z: float) -> float:
-    """Return the derivative of `hazard`, −h (z + h): −1 far in the lower tail, 0 in the upper.
-
-    Far below zero z and h cancel, and the series z + h = −1/z + 2/z³ − 10/z⁵ + … takes their place.
-    """
-    if z < _FAR_BELOW:
-        u = 1.0 / (z * z)
-        above, below = (
-            1.0 + u * (1.0 - u * (2.0 - 10.0 * u)),
-            1.0 - u * (2.0 - u * (10.0 - 74.0 * u)),
-        )
-        return float(-above * below)
-    h = hazard(z)
-    return -h * (z + h)
 
 
 def z_value(distance: float, variance: float) -> float:

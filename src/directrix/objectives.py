@@ -14,7 +14,7 @@ from directrix._typing import AnyArray, FloatArray
 from directrix.losses.base import Loss
 from directrix.moments import Moments
 from directrix.moments.projection import Partials, project, pullback
-from directrix.risks.base import Risk
+from directrix.risks import CostRisk, RankingRisk
 
 __all__ = ["DataObjective", "MomentObjective"]
 
@@ -32,14 +32,14 @@ class MomentObjective:
     ----------
     moments : Moments
         Summary of two classes.
-    risk : Risk
+    risk : CostRisk or RankingRisk
         The risk R.
     penalty : float
         λ; 0 for no penalty.
     """
 
     moments: Moments
-    risk: Risk
+    risk: CostRisk | RankingRisk
     penalty: float = 0.0
 
     def __call__(self, coef: FloatArray) -> tuple[float, FloatArray]:

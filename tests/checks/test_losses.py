@@ -47,11 +47,6 @@ class WrongGradient(Broken):
         return value, 1.001 * slope
 
 
-class WrongCurvature(Broken):
-    def bend(self, z):
-        return 0.9 * super().bend(z)
-
-
 class WrongColumns(Broken):
     def values(self, positive, scores, weight):
         return super().values(positive, scores, weight)[::-1]
@@ -152,7 +147,6 @@ class NotFrozen(MarginLoss):
 
 BROKEN = {
     WrongGradient(): "gradient is the slope",
-    WrongCurvature(): "curvature is the slope of the gradient",
     WrongColumns(): "many columns are evaluated as one",
     OrderMatters(): "order of rows does not matter",
     WeightsIgnored(): "weight k is k rows",

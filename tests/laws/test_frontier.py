@@ -7,14 +7,13 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from benchmarks.studies.descents import random_moments
+from benchmarks.studies.descents import objective_of, random_moments
 from directrix.exceptions import OneClassPredictedWarning
 from directrix.frontier import Frontier
 from directrix.frontier import pencil as _standard_space
 from directrix.metrics import PRBEP, BalancedError, Cost, PrecisionAtK, RecallAtFPR
 from directrix.metrics.table import resolve
 from directrix.moments.projection import project
-from directrix.objectives import MomentObjective
 from directrix.solve import part_of_mean, wolfe_lbfgs
 
 METRICS = ("error", Cost(1, 20), BalancedError(), "auc", RecallAtFPR(0.01), PrecisionAtK(0.02))
@@ -35,7 +34,7 @@ def best_line(moments, metric):
 
 def descended(moments, risk, rng):
     """Return where L-BFGS ends from several starts, to a small gradient."""
-    objective = MomentObjective(moments, risk)
+    objective = objective_of(moments, risk)
     for k in range(STARTS):
         w = (
             moments.positive.mean - moments.negative.mean
@@ -67,7 +66,7 @@ def test_no_descent_ends_below_the_frontier(metric, figure):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             start = part_of_mean(moments.positive.mean, moments.negative.mean)
-            single = wolfe_lbfgs(MomentObjective(moments, risk, penalty=1e-3), start)
+            single = wolfe_lbfgs(objective_of(moments, risk, penalty=1e-3), start)
         papers += risk.value(project(moments, single.coef)) - ours > 1e-4
     assert worst <= 1e-9
     figure(
@@ -85,7 +84,9 @@ def test_every_stationary_point_lies_on_the_frontier(metric):
         delta = moments.positive.mean - moments.negative.mean
         for result in descended(moments, risk, rng):
             scores = project(moments, result.x)
-            slope = risk.value_and_grad(scores)[1].mean_pos * np.sqrt(scores.var_pos)
+            slope = objective_of(moments, risk).risk.value_and_grad(scores)[1].mean_pos * np.sqrt(
+                scores.var_pos
+            )
             # Stationary; and not a constant predictor, where everything is flat.
             steep = np.linalg.norm(result.jac) * np.linalg.norm(result.x)
             if steep > 1e-6 * abs(slope) or abs(slope) < 1e-3:

@@ -30,22 +30,7 @@ def test_geometric_mean_of_both_recalls():
 @pytest.mark.parametrize("rates", [(0.0, 0.0), (1.0, 1.0)])
 def test_constant_predictors(rates):
     assert MCC().risk().of_rates(*rates, 0.2) == 1.0
-    assert MCC().risk().slopes(*rates, 0.2) == (0.0, 0.0)
     assert GMean().risk().of_rates(*rates, 0.2) == 1.0
-    assert GMean().risk().slopes(*rates, 0.2) == (0.0, 0.0)
-
-
-@pytest.mark.parametrize("rates", [(0.0, 0.0), (1.0, 1.0), (0.3, 0.0), (1.0, 0.4), (0.5, 0.5)])
-def test_your_function_is_differentiated_inside_the_unit_square(rates):
-    def function(tpr, fpr, prior):
-        assert 0 <= tpr <= 1
-        assert 0 <= fpr <= 1
-        return prior * tpr**2 - 3.0 * fpr
-
-    by_tpr, by_fpr = FromRates(function).risk().slopes(*rates, 0.25)
-    # One-sided at an edge, so off by half a step there.
-    assert by_tpr == pytest.approx(-0.5 * rates[0], abs=1e-6)
-    assert by_fpr == pytest.approx(3.0, abs=1e-9)
 
 
 def test_best_of_two_separate_minima_is_found():

@@ -67,7 +67,6 @@ def loss_checks(
         "declares what it is": declares_what_it_is,
         "is a value": is_a_value,
         "gradient is the slope": gradient_is_the_slope,
-        "curvature is the slope of the gradient": curvature_is_the_slope_of_the_gradient,
         "many columns are evaluated as one": many_columns_are_evaluated_as_one,
         "order of rows does not matter": order_of_rows_does_not_matter,
         "weight k is k rows": weight_k_is_k_rows,
@@ -143,18 +142,6 @@ def _difference(loss: Loss, rows: Rows, toward: FloatArray, step: float) -> floa
         for s in (step, -step)
     )
     return (up - down) / (2.0 * step)
-
-
-def curvature_is_the_slope_of_the_gradient(loss: Loss) -> None:
-    """Require that differences of the gradient agree with the curvature, if there is one."""
-    positive, scores, weight = draw_rows(5)
-    bend = loss.curvature(positive, scores, weight)
-    if bend is None:
-        return
-    step = 1e-6
-    up, down = (loss.value_and_grad(positive, scores + s, weight)[1] for s in (step, -step))
-    tolerance = 1e-7 * (1.0 + float(np.abs(bend).max()))
-    require_close(bend, (up - down) / (2.0 * step), "curvature", absolute=tolerance)
 
 
 def many_columns_are_evaluated_as_one(loss: Loss) -> None:

@@ -91,11 +91,9 @@ def risk_checks(metric: Metric) -> list[Check]:
     fixed: dict[str, Callable[[Risk], None]] = {
         "risk: finite however far apart": risks.finite_however_far_apart,
         "risk: class without spread": risks.class_without_spread_is_the_limit,
-        "risk: constant predictor": risks.constant_predictor_has_no_slope,
+        "risk: constant predictor": risks.constant_predictor_has_its_rates,
         "risk: best threshold without spread": risks.no_threshold_is_better_without_spread,
         "risk: profile": risks.profile_is_that_of_single_classifiers,
-        "risk: partial derivatives": partial(_drawn, risks.partials_are_the_derivatives),
-        "risk: second derivatives": partial(_drawn, risks.hessian_is_the_derivative),
         "risk: scale": partial(_drawn, risks.scale_does_not_count, ratio=2.0, reach=8.0),
         "risk: shift": partial(_drawn, _shifted, ratio=2.0, reach=8.0),
         "risk: range": partial(_drawn, risks.value_is_in_range, ratio=6.0, reach=40.0),

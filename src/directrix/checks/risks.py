@@ -15,12 +15,10 @@ from scipy.stats import norm
 from directrix._typing import AnyArray, FloatArray
 from directrix.checks.check import require, require_close
 from directrix.metrics.base import Metric
-from directrix.moments.projection import Partials, ScoreMoments
+from directrix.moments.projection import ScoreMoments
 from directrix.risks.base import Risk
 
-#: The central difference of seven points has an error of h⁶ f⁽⁷⁾ / 140: 5e-19 f⁽⁷⁾ at this step.
-CENTRAL = {-3: -1 / 60, -2: 3 / 20, -1: -3 / 4, 1: 3 / 4, 2: -3 / 20, 3: 1 / 60}
-STEP = 2e-3
+_NEAR = 8e-3  # standard deviations within which there must be no jump
 _LOWEST = np.array([-np.inf, 1e-14, -np.inf, 1e-14, 0.0])
 
 
@@ -30,36 +28,8 @@ def unit_of(risk: Risk) -> float:
     return highest if np.isfinite(highest) else 1.0
 
 
-def differences(risk: Risk, moments: ScoreMoments) -> FloatArray:
-    """Return numerical derivatives by both means and both deviations.
-
-    In units of the smaller deviation no derivative is large, because every risk is made of
-    Φ(distance / deviation).
-    """
-    mean_pos, var_pos, mean_neg, var_neg, prior = moments
-    at = np.array([mean_pos, np.sqrt(var_pos), mean_neg, np.sqrt(var_neg)])
-    unit = min(at[1], at[3])
-    slopes = np.zeros(4)
-    for k in range(4):
-        for offset, factor in CENTRAL.items():
-            near = at.copy()
-            near[k] += offset * STEP * unit
-            value = risk.value(ScoreMoments(near[0], near[1] ** 2, near[2], near[3] ** 2, prior))
-            slopes[k] += factor * value / STEP
-    return slopes
-
-
-def in_units(partials: Partials, moments: ScoreMoments) -> FloatArray:
-    """Return partial derivatives by means and deviations, in units of the smaller deviation."""
-    deviations = np.sqrt([moments.var_pos, moments.var_neg])
-    by_deviation = 2.0 * deviations * (partials.var_pos, partials.var_neg)
-    slopes = [partials.mean_pos, by_deviation[0], partials.mean_neg, by_deviation[1]]
-    scaled: FloatArray = deviations.min() * np.array(slopes)
-    return scaled
-
-
 def is_smooth(risk: Risk, moments: ScoreMoments) -> bool:
-    """Return whether a risk has a derivative that differences can measure near these moments.
+    """Return whether a risk has no jump near these moments.
 
     A risk that is not continuous jumps where its threshold does: the curve of precision touches
     the limit there.
@@ -71,70 +41,17 @@ def is_smooth(risk: Risk, moments: ScoreMoments) -> bool:
     for k, sign in product(range(4), (-1.0, 1.0)):
         near = list(moments)
         deviation = np.sqrt(near[k]) if k % 2 else near[k]
-        deviation += sign * 4 * STEP * unit
+        deviation += sign * _NEAR * unit
         near[k] = deviation**2 if k % 2 else deviation
         moved = risk.threshold(ScoreMoments(*near))
         if moved != threshold and not abs(moved - threshold) < unit:
             return False
-    if np.isinf(threshold):
-        return True
-    slopes = [
-        norm.pdf(threshold, mean, np.sqrt(var)) / norm.sf(threshold, mean, np.sqrt(var))
-        for mean, var in (moments[0:2], moments[2:4])
-    ]
-    # Where the curves nearly touch, the derivative changes too fast for differences to follow.
-    return bool(abs(slopes[0] - slopes[1]) * unit >= 0.3)
-
-
-def partials_are_the_derivatives(risk: Risk, moments: ScoreMoments) -> None:
-    """Require that differences agree to 1e-7, five times the worst error of differences."""
-    if not is_smooth(risk, moments):
-        return
-    value, partials = risk.value_and_grad(moments)
-    require(value == risk.value(moments), "value and value_and_grad differ")
-    off = np.abs(in_units(partials, moments) - differences(risk, moments))
-    require(off.max() <= 1e-7 * unit_of(risk), f"a partial derivative is off by {off.max():g}")
-
-
-def hessian_is_the_derivative(
-    risk: Risk, moments: ScoreMoments, *, tolerance: float = 1e-5
-) -> None:
-    """Require that the Hessian is that of differences of the partial derivatives, and symmetric.
-
-    It is compared by means and variances in units of the smaller deviation.
-
-    ``tolerance`` is the largest error that is allowed, relative to the highest value of the risk or
-    to the largest second derivative. A risk without second derivatives in closed form computes them
-    by differences, which are less exact.
-    """
-    if not is_smooth(risk, moments):
-        return
-    hessian = risk.hessian(moments)
-    require(hessian.shape == (4, 4), f"the Hessian has the shape {hessian.shape}")
-    unit = np.sqrt(min(moments.var_pos, moments.var_neg))
-    units = unit ** np.array([1.0, 2.0, 1.0, 2.0])
-    measured = np.zeros((4, 4))
-    for k in range(4):
-        for offset, factor in CENTRAL.items():
-            near = np.array(moments)
-            near[k] += offset * STEP * units[k]
-            partials = risk.value_and_grad(ScoreMoments(*near.tolist()))[1]
-            measured[k] += factor * units * partials / STEP
-    scaled = hessian * np.outer(units, units)
-    off = np.abs(scaled - measured).max()
-    size = np.abs(scaled).max()
-    message = f"a second derivative is off by {off:g}"
-    require(off <= tolerance * max(unit_of(risk), size), message)
-    uneven = np.abs(scaled - scaled.T).max()
-    require(uneven <= 1e-9 * size + 1e-13, "the Hessian is not symmetric")
+    return True
 
 
 def scale_does_not_count(risk: Risk, moments: ScoreMoments) -> None:
     """Require that multiplying all scores by a positive number changes nothing."""
-    value, partials = risk.value_and_grad(moments)
-    terms = np.array(moments[:4]) * partials * (1.0, 2.0, 1.0, 2.0)
-    rounding = 1e-13 * np.abs(terms).sum() + 1e-15 * unit_of(risk)
-    require(abs(terms.sum()) <= rounding, "the derivative by the scale is not zero")
+    value = risk.value(moments)
     for power in (-12, 12):
         scaled = ScoreMoments(
             moments.mean_pos * 2.0**power,
@@ -153,28 +70,21 @@ def shift_does_not_count(risk: Risk, moments: ScoreMoments, shift: float) -> Non
 
     ``shift`` is the constant in units of the larger standard deviation.
     """
-    if not risk.shift_invariant:
-        return
-    value, partials = risk.value_and_grad(moments)
-    size = abs(partials.mean_pos) + abs(partials.mean_neg)
-    total = abs(partials.mean_pos + partials.mean_neg)
-    require(total <= 1e-13 * size, "the derivatives by the means do not cancel")
-    if is_smooth(risk, moments):
+    if risk.shift_invariant and is_smooth(risk, moments):
         unit = np.sqrt(max(moments.var_pos, moments.var_neg))
-        moved = risk.value(moments.above(shift * unit))
+        moved, value = risk.value(moments.above(shift * unit)), risk.value(moments)
         require_close(moved, value, "value of shifted scores", absolute=1e-11)
 
 
 def value_is_in_range(risk: Risk, moments: ScoreMoments) -> None:
-    """Require that the value is within the bounds of the risk, and the derivatives are finite."""
+    """Require that the value is within the bounds of the risk."""
     _in_range(risk, moments, 1e-12 * unit_of(risk))
 
 
 def _in_range(risk: Risk, moments: ScoreMoments, rounding: float) -> None:
-    value, partials = risk.value_and_grad(moments)
+    value = risk.value(moments)
     lowest, highest = risk.bounds
     require(lowest - rounding <= value <= highest + rounding, f"{value} is out of bounds")
-    require(np.isfinite(partials).all(), f"a partial derivative of {partials} is not finite")
 
 
 def finite_however_far_apart(risk: Risk) -> None:
@@ -196,28 +106,24 @@ def class_without_spread_is_the_limit(risk: Risk) -> None:
     for var_pos, var_neg in ((0.0, 1.0), (1.0, 0.0), (0.0, 0.0)):
         for (mean_pos, mean_neg), prior in product(means, (0.03, 0.5, 0.9)):
             moments = ScoreMoments(mean_pos, var_pos, mean_neg, var_neg, prior)
-            value, partials = risk.value_and_grad(moments)
-            require(np.isfinite(partials).all(), f"derivatives {partials} at {moments}")
+            value = risk.value(moments)
             # A deviation of 1e-7 moves a threshold by a few of it, and is 1e9 times the last digit.
             tiny = ScoreMoments(*np.maximum(np.array(moments), _LOWEST).tolist())
             require_close(value, risk.value(tiny), "limit", absolute=1e-6 * unit_of(risk))
             require(not np.isnan(risk.threshold(moments)), "a threshold is NaN")
-    value, partials = risk.value_and_grad(ScoreMoments(1.0, 0.0, 1.0, 0.0, 0.3))
+    value = risk.value(ScoreMoments(1.0, 0.0, 1.0, 0.0, 0.3))
     lowest, highest = risk.bounds
     require(lowest <= value <= highest, f"{value} for equal scores is out of bounds")
-    require(np.isfinite(partials).all(), "a derivative for equal scores is not finite")
 
 
-def constant_predictor_has_no_slope(risk: Any) -> None:
-    """Require that a risk of the rates has zero derivatives where one class is always predicted."""
+def constant_predictor_has_its_rates(risk: Any) -> None:
+    """Require that a risk of the rates is that of rates 0 or 1 if one class is always predicted."""
     if not hasattr(risk, "of_rates"):
         return
     for threshold in (-np.inf, np.inf):
         moments = ScoreMoments(1.0, 1.0, -1.0, 4.0, 0.3).above(threshold)
-        value, partials = risk.value_and_grad(moments)
-        rate = float(threshold < 0)
+        value, rate = risk.value(moments), float(threshold < 0)
         require(value == risk.of_rates(rate, rate, 0.3), f"value {value} of a constant")
-        require(partials == (0.0, 0.0, 0.0, 0.0), f"derivatives {partials} of a constant")
 
 
 def rates_above(thresholds: Any, moments: ScoreMoments) -> tuple[AnyArray, AnyArray]:

@@ -68,11 +68,6 @@ class Loss(ABC):
         columns = np.ascontiguousarray(scores.T)
         return np.array([self.value_and_grad(positive, column, weight)[0] for column in columns])
 
-    def curvature(  # noqa: B027
-        self, positive: AnyArray, scores: FloatArray, weight: FloatArray
-    ) -> FloatArray | None:
-        """Return the second partial derivatives, where the loss is a smooth sum over rows."""
-
     @abstractmethod
     def sharpen(self, level: float) -> Loss:
         """Return the loss ``level`` times as sharp; at infinity, the function that it smooths.

@@ -29,9 +29,6 @@ class MarginLoss(Loss):
     def of_margin(self, z: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return φ and its derivative at every margin; margins may have any shape."""
 
-    def bend(self, z: FloatArray) -> FloatArray | None:
-        """Return the second derivative of φ, where it has one."""
-
     def value_and_grad(
         self, positive: AnyArray, scores: FloatArray, weight: FloatArray
     ) -> tuple[float, FloatArray]:
@@ -48,13 +45,6 @@ class MarginLoss(Loss):
         sign = np.where(positive, 1.0, -1.0)
         losses: FloatArray = (weight / weight.sum()) @ self.of_margin(sign[:, None] * scores)[0]
         return losses
-
-    def curvature(
-        self, positive: AnyArray, scores: FloatArray, weight: FloatArray
-    ) -> FloatArray | None:
-        """Return the second partial derivative by every score."""
-        bend = self.bend(np.where(positive, scores, -scores))
-        return None if bend is None else bend * (weight / weight.sum())
 
     @property
     def worst(self) -> float:
@@ -97,10 +87,6 @@ class Logistic(_WithoutLevel):
         # The formula of np.logaddexp, which is not vectorised.
         return np.maximum(-z, 0.0) + np.log1p(np.exp(-np.abs(z))), -expit(-z)
 
-    def bend(self, z: FloatArray) -> FloatArray:
-        """Return the second derivative of φ."""
-        return expit(z) * expit(-z)  # type: ignore[no-any-return]
-
 
 @dataclass(frozen=True)
 class Exponential(_WithoutLevel):
@@ -117,10 +103,6 @@ class Exponential(_WithoutLevel):
         slope = np.exp(np.minimum(-z, _STEEPEST))
         return slope * (1.0 + np.maximum(-z - _STEEPEST, 0.0)), -slope
 
-    def bend(self, z: FloatArray) -> FloatArray:
-        """Return the second derivative of φ."""
-        return np.where(-z < _STEEPEST, np.exp(np.minimum(-z, _STEEPEST)), 0.0)
-
 
 @dataclass(frozen=True)
 class SquaredHinge(_WithoutLevel):
@@ -133,10 +115,6 @@ class SquaredHinge(_WithoutLevel):
         """Return φ and its derivative at every margin."""
         short = np.maximum(1.0 - z, 0.0)
         return short * short, -2.0 * short
-
-    def bend(self, z: FloatArray) -> FloatArray:
-        """Return the second derivative of φ."""
-        return np.where(z < 1.0, 2.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -166,13 +144,6 @@ class Hinge(MarginLoss):
         """Return φ and its derivative at every margin."""
         value, slope = rounded_corner(self.margin - z, self.kappa)
         return value, -slope
-
-    def bend(self, z: FloatArray) -> FloatArray | None:
-        """Return the second derivative of φ; the hinge itself has none."""
-        short = self.margin - z
-        if self.kappa == 0:
-            return None
-        return np.where((short > 0) & (short < self.kappa), 1.0 / self.kappa, 0.0)
 
     def sharpen(self, level: float) -> Hinge:
         """Return the loss with a narrower corner."""
@@ -204,11 +175,6 @@ class Sigmoid(MarginLoss):
         require_above_zero(gamma=self.gamma)
         value = expit(-self.gamma * z)
         return value, -self.gamma * value * expit(self.gamma * z)
-
-    def bend(self, z: FloatArray) -> FloatArray:
-        """Return the second derivative of φ."""
-        value, other = expit(-self.gamma * z), expit(self.gamma * z)
-        return self.gamma**2 * value * other * (other - value)  # type: ignore[no-any-return]
 
     def sharpen(self, level: float) -> Loss:
         """Return the loss nearer the zero-one loss."""

@@ -12,7 +12,6 @@ import numpy as np
 from directrix.exceptions import CostColumnError
 from directrix.metrics.base import BestThreshold, Metric, checked
 from directrix.risks import CostRisk, MetricRisk
-from directrix.risks.base import slope_differences
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
@@ -20,15 +19,10 @@ if TYPE_CHECKING:
     from directrix.risks.base import RatesRisk
 
 
-_STEP = 1e-6  # of a numerical derivative by a rate
-_WIDE_STEP = 3e-5  # of the second one, which divides by its square
-
-
 class ThresholdMetric(Metric):
     """Base class of functions of the true- and false-positive rate at a threshold.
 
-    A subclass writes `at_rates`. With `slopes` and `bends` its derivatives are exact; otherwise
-    they are differences.
+    A subclass writes `at_rates`.
     """
 
     #: Whether rows of both classes are needed; the error of one class is defined.
@@ -39,24 +33,6 @@ class ThresholdMetric(Metric):
     @abstractmethod
     def at_rates(self, tpr: Any, fpr: Any, prior: Any) -> Any:
         """Return the metric at these rates: numbers, or arrays of them."""
-
-    def slopes(self, tpr: float, fpr: float, prior: float) -> tuple[float, float]:
-        """Return the derivatives of the metric by ``tpr`` and ``fpr``.
-
-        By default they are central differences inside the unit square.
-        """
-        low_t, high_t = max(tpr - _STEP, 0.0), min(tpr + _STEP, 1.0)
-        low_f, high_f = max(fpr - _STEP, 0.0), min(fpr + _STEP, 1.0)
-        by_tpr = self.at_rates(high_t, fpr, prior) - self.at_rates(low_t, fpr, prior)
-        by_fpr = self.at_rates(tpr, high_f, prior) - self.at_rates(tpr, low_f, prior)
-        return by_tpr / (high_t - low_t), by_fpr / (high_f - low_f)
-
-    def bends(self, tpr: float, fpr: float, prior: float) -> tuple[float, float, float]:
-        """Return the second derivatives: twice by ``tpr``, by both rates, twice by ``fpr``.
-
-        By default they are differences of `slopes` inside the unit square.
-        """
-        return slope_differences(self.slopes, tpr, fpr, prior)
 
     def risk(self, n_rows: float | None = None) -> RatesRisk:  # noqa: ARG002
         """Return the metric as a risk of the rates."""
@@ -262,22 +238,6 @@ class FBeta(ThresholdMetric):
         """Return the metric at these rates: numbers, or arrays of them."""
         return (1.0 + self.beta**2) * prior * tpr / self._below(tpr, fpr, prior)
 
-    def slopes(self, tpr: float, fpr: float, prior: float) -> tuple[float, float]:
-        """Return the derivatives by ``tpr`` and ``fpr``."""
-        factor = (1.0 + self.beta**2) * prior / self._below(tpr, fpr, prior) ** 2
-        by_tpr = factor * (self.beta**2 * prior + (1.0 - prior) * fpr)
-        return by_tpr, -factor * (1.0 - prior) * tpr
-
-    def bends(self, tpr: float, fpr: float, prior: float) -> tuple[float, float, float]:
-        """Return the second derivatives: twice by ``tpr``, by both rates, twice by ``fpr``."""
-        below, caught, rest = self._below(tpr, fpr, prior), prior * tpr, 1.0 - prior
-        factor = (1.0 + self.beta**2) * prior / below**3
-        return (
-            -2.0 * factor * prior * (below - caught),
-            -factor * rest * (below - 2.0 * caught),
-            2.0 * factor * tpr * rest**2,
-        )
-
     def _below(self, tpr: Any, fpr: Any, prior: Any) -> Any:
         return self.beta**2 * prior + prior * tpr + (1.0 - prior) * fpr
 
@@ -304,32 +264,6 @@ class MCC(ThresholdMetric):
             ratio = np.where(spread > 0, (tpr - fpr) / spread, 0.0)
         return np.sqrt(prior * (1.0 - prior)) * ratio
 
-    def slopes(self, tpr: float, fpr: float, prior: float) -> tuple[float, float]:
-        """Return the derivatives by ``tpr`` and ``fpr``."""
-        share = prior * tpr + (1.0 - prior) * fpr
-        square = share * (1.0 - share)
-        if square <= 0:
-            return 0.0, 0.0
-        scale = np.sqrt(prior * (1.0 - prior) / square)
-        by_share = (tpr - fpr) * (1.0 - 2.0 * share) / (2.0 * square)
-        return scale * (1.0 - by_share * prior), -scale * (1.0 + by_share * (1.0 - prior))
-
-    def bends(self, tpr: float, fpr: float, prior: float) -> tuple[float, float, float]:
-        """Return the second derivatives: twice by ``tpr``, by both rates, twice by ``fpr``."""
-        share, rest = prior * tpr + (1.0 - prior) * fpr, 1.0 - prior
-        square = share * (1.0 - share)
-        if square <= 0:
-            return 0.0, 0.0, 0.0
-        scale = np.sqrt(prior * rest / square)
-        # Of one over the root of q (1 − q), in units of its value: once and twice by q.
-        once = -(1.0 - 2.0 * share) / (2.0 * square)
-        twice = (tpr - fpr) / square * (0.75 * (1.0 - 2.0 * share) ** 2 / square + 1.0)
-        return (
-            float(scale * prior * (2.0 * once + prior * twice)),
-            float(scale * ((rest - prior) * once + prior * rest * twice)),
-            float(scale * rest * (-2.0 * once + rest * twice)),
-        )
-
 
 @dataclass(frozen=True)
 class GMean(ThresholdMetric):
@@ -340,19 +274,6 @@ class GMean(ThresholdMetric):
     def at_rates(self, tpr: Any, fpr: Any, prior: Any) -> Any:  # noqa: ARG002
         """Return the metric at these rates: numbers, or arrays of them."""
         return np.sqrt(tpr * (1.0 - fpr))
-
-    def slopes(self, tpr: float, fpr: float, prior: float) -> tuple[float, float]:  # noqa: ARG002
-        """Return the derivatives by ``tpr`` and ``fpr``; 0 where the root is not differentiable."""
-        root = np.sqrt(tpr * (1.0 - fpr))
-        return ((1.0 - fpr) / (2.0 * root), -tpr / (2.0 * root)) if root > 0 else (0.0, 0.0)
-
-    def bends(self, tpr: float, fpr: float, prior: float) -> tuple[float, float, float]:  # noqa: ARG002
-        """Return the second derivatives: twice by ``tpr``, by both rates, twice by ``fpr``."""
-        root = np.sqrt(tpr * (1.0 - fpr))
-        if not root:
-            return 0.0, 0.0, 0.0
-        mixed = -0.25 / root
-        return float(mixed * (1.0 - fpr) / tpr), float(mixed), float(mixed * tpr / (1.0 - fpr))
 
 
 @dataclass(frozen=True)
@@ -399,19 +320,6 @@ class FromRates(ThresholdMetric):
             at = priors == each
             values[at] = self.function(tprs[at], fprs[at], float(each))
         return values
-
-    def bends(self, tpr: float, fpr: float, prior: float) -> tuple[float, float, float]:
-        """Return the second derivatives, as differences around a point inside the unit square."""
-        t = min(max(tpr, _WIDE_STEP), 1.0 - _WIDE_STEP)
-        f = min(max(fpr, _WIDE_STEP), 1.0 - _WIDE_STEP)
-        near = (-_WIDE_STEP, 0.0, _WIDE_STEP)
-        at = [[float(self.at_rates(t + dt, f + df, prior)) for df in near] for dt in near]
-        square = _WIDE_STEP**2
-        return (
-            (at[0][1] - 2.0 * at[1][1] + at[2][1]) / square,
-            (at[2][2] - at[2][0] - at[0][2] + at[0][0]) / (4.0 * square),
-            (at[1][0] - 2.0 * at[1][1] + at[1][2]) / square,
-        )
 
     def best_of_each(self, curves: CurveStack) -> tuple[FloatArray, IntArray]:
         """Return the best value of the metric on every curve, and the index of its threshold."""

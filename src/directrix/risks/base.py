@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Protocol
@@ -14,7 +13,6 @@ from scipy.special import ndtr
 from directrix._normal import cdf, density, z_value
 from directrix._typing import FloatArray, IntArray
 from directrix.moments.projection import Partials, ScoreMoments
-from directrix.risks.curvature import by_differences, of_rate
 
 # ── Risk: the base class of metrics as functions of four numbers ──────────────────────────────────
 
@@ -24,7 +22,6 @@ _STEPS = 65
 _ROUNDS = 2
 _FINER = np.linspace(0.0, 1.0, 33)
 _FLAT = 1e-12  # a smaller decrease is rounding, not a slope towards a minimum
-_STEP = 1e-5  # of differences of the slopes of a risk by the rates
 
 
 class Risk(ABC):
@@ -46,24 +43,12 @@ class Risk(ABC):
         return 0.0, 1.0
 
     @abstractmethod
-    def value_and_grad(self, scores: ScoreMoments) -> tuple[float, Partials]:
-        """Return the risk and its four partial derivatives."""
+    def value(self, scores: ScoreMoments) -> float:
+        """Return the risk."""
 
     @abstractmethod
     def threshold(self, scores: ScoreMoments) -> float:
         """Return the score above which to predict positive: the best, or that the metric fixes."""
-
-    def value(self, scores: ScoreMoments) -> float:
-        """Return the risk without its derivatives."""
-        return self.value_and_grad(scores)[0]
-
-    def hessian(self, scores: ScoreMoments) -> FloatArray:
-        """Return the second derivatives by the four numbers, in the order of `Partials`.
-
-        The risks of this package have closed forms. This is what a new risk has without one:
-        differences of the partial derivatives.
-        """
-        return by_differences(self.value_and_grad, scores)
 
     def profile(
         self, gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, prior: float
@@ -102,9 +87,6 @@ class RatesRisk(Risk):
 
     .. math:: R = M(t, f, \pi), \quad t = \Phi(z_+), \quad f = \Phi(z_-), \quad
               z_c = m_c / \sqrt{v_c}
-
-    so that :math:`\partial R/\partial m_c = M_c\, \varphi(z_c) / \sqrt{v_c}` and
-    :math:`\partial R/\partial v_c = - M_c\, \varphi(z_c)\, z_c / (2 v_c)`.
     """
 
     shift_invariant = False
@@ -113,50 +95,11 @@ class RatesRisk(Risk):
     def of_rates(self, tpr: Any, fpr: Any, prior: float) -> Any:
         """Return the risk at these rates: numbers, or arrays of them."""
 
-    @abstractmethod
-    def slopes(self, tpr: float, fpr: float, prior: float) -> tuple[float, float]:
-        """Return the derivatives of the risk by ``tpr`` and ``fpr``."""
-
-    def bends(self, tpr: float, fpr: float, prior: float) -> tuple[float, float, float]:
-        """Return the second derivatives: twice by ``tpr``, by both rates, twice by ``fpr``.
-
-        Without a closed form they are differences of the slopes inside the unit square.
-        """
-        return slope_differences(self.slopes, tpr, fpr, prior)
-
-    def value_and_grad(self, scores: ScoreMoments) -> tuple[float, Partials]:
-        """Return the risk and its four partial derivatives."""
-        z_pos = z_value(scores.mean_pos, scores.var_pos)
-        z_neg = z_value(scores.mean_neg, scores.var_neg)
-        tpr, fpr = cdf(z_pos), cdf(z_neg)
-        by_tpr, by_fpr = self.slopes(tpr, fpr, scores.prior)
-        return float(self.of_rates(tpr, fpr, scores.prior)), Partials(
-            *chained(by_tpr, z_pos, scores.var_pos), *chained(by_fpr, z_neg, scores.var_neg)
-        )
-
-    def hessian(self, scores: ScoreMoments) -> FloatArray:
-        r"""Return the second derivatives by the four numbers, in the order of `Partials`.
-
-        .. math:: \nabla^2 R = \sum_c M_c \nabla^2 \Phi(z_c)
-                  + \sum_{c, c'} M_{c c'} \nabla \Phi(z_c) \nabla \Phi(z_{c'})^\top
-
-        They are zero where the derivatives by the rates overflow: there no row is on one side.
-        """
-        z_pos = z_value(scores.mean_pos, scores.var_pos)
-        z_neg = z_value(scores.mean_neg, scores.var_neg)
-        rates = cdf(z_pos), cdf(z_neg), scores.prior
-        t, f = of_rate(z_pos, scores.var_pos), of_rate(z_neg, scores.var_neg)
-        hessian = np.zeros((4, 4))
-        if not t.gradient.any() and not f.gradient.any():
-            return hessian
-        by_tpr, by_fpr = self.slopes(*rates)
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            twice_tpr, mixed, twice_fpr = self.bends(*rates)
-            hessian[:2, :2] = by_tpr * t.hessian + np.outer(twice_tpr * t.gradient, t.gradient)
-            hessian[2:, 2:] = by_fpr * f.hessian + np.outer(twice_fpr * f.gradient, f.gradient)
-            hessian[:2, 2:] = np.outer(mixed * t.gradient, f.gradient)
-        hessian[2:, :2] = hessian[:2, 2:].T
-        return np.where(np.isfinite(hessian), hessian, 0.0)
+    def value(self, scores: ScoreMoments) -> float:
+        """Return the risk."""
+        tpr = cdf(z_value(scores.mean_pos, scores.var_pos))
+        fpr = cdf(z_value(scores.mean_neg, scores.var_neg))
+        return float(self.of_rates(tpr, fpr, scores.prior))
 
     def threshold(self, scores: ScoreMoments) -> float:
         """Return the best threshold; infinite if always predicting one class is as good."""
@@ -235,26 +178,6 @@ class RatesRisk(Risk):
         return np.broadcast_to(loss, thresholds.shape)
 
 
-def slope_differences(
-    slopes: Callable[[float, float, float], tuple[float, float]],
-    tpr: float,
-    fpr: float,
-    prior: float,
-) -> tuple[float, float, float]:
-    """Return second derivatives by the rates as differences of slopes inside the unit square."""
-    by_rate = []
-    for tpr_step, fpr_step in ((_STEP, 0.0), (0.0, _STEP)):
-        ends = [
-            (min(max(tpr + s * tpr_step, 0.0), 1.0), min(max(fpr + s * fpr_step, 0.0), 1.0))
-            for s in (-1.0, 1.0)
-        ]
-        width = sum(ends[1]) - sum(ends[0])
-        low, high = (np.array(slopes(*rates, prior)) for rates in ends)
-        by_rate.append((high - low) / width)
-    mixed = (by_rate[0][1] + by_rate[1][0]) / 2.0
-    return float(by_rate[0][0]), float(mixed), float(by_rate[1][1])
-
-
 def _second_valley(loss: FloatArray, lowest: IntArray) -> IntArray:
     """Return the second lowest local minimum of every row of losses."""
     edge = np.full((len(loss), 1), np.inf)
@@ -280,6 +203,23 @@ def chained(slope: float, z: float, variance: float) -> tuple[float, float]:
     if variance <= 0 or not by_z:
         return 0.0, 0.0
     return float(by_z / np.sqrt(variance)), float(-by_z * z / (2.0 * variance))
+
+
+def rate_curvature(z: float, variance: float) -> FloatArray:
+    r"""Return the Hessian of :math:`\Phi(z)`, :math:`z = m / \sqrt v`, by m and v.
+
+    .. math:: \Phi_{mm} = -\frac{\varphi z}{v}, \qquad
+              \Phi_{mv} = \frac{\varphi (z^2 - 1)}{2 v \sqrt v}, \qquad
+              \Phi_{vv} = \frac{\varphi z (3 - z^2)}{4 v^2}
+
+    It is zero for a class without spread, as the first derivatives are.
+    """
+    by_z = density(z)
+    if variance <= 0 or not by_z:
+        return np.zeros((2, 2))
+    mixed = by_z * (z * z - 1.0) / (2.0 * variance * np.sqrt(variance))
+    second = by_z * z * (3.0 - z * z) / (4.0 * variance**2)
+    return np.array([[-by_z * z / variance, mixed], [mixed, second]])
 
 
 def z_above(thresholds: FloatArray, mean: FloatArray, variance: FloatArray) -> FloatArray:
@@ -351,14 +291,28 @@ class CostRisk(RatesRisk):
         miss, alarm = self._costs(prior)
         return miss * (1.0 - tpr) + alarm * fpr
 
-    def slopes(self, tpr: float, fpr: float, prior: float) -> tuple[float, float]:  # noqa: ARG002
-        """Return the derivatives by ``tpr`` and ``fpr``: constants."""
-        miss, alarm = self._costs(prior)
-        return -miss, alarm
+    def value_and_grad(self, scores: ScoreMoments) -> tuple[float, Partials]:
+        r"""Return the risk and its four partial derivatives.
 
-    def bends(self, tpr: float, fpr: float, prior: float) -> tuple[float, float, float]:  # noqa: ARG002
-        """Return the second derivatives: none."""
-        return 0.0, 0.0, 0.0
+        By m they are :math:`M_c\, \varphi(z_c) / \sqrt{v_c}` and by v :math:`- M_c\,
+        \varphi(z_c)\, z_c / (2 v_c)`, with M the derivatives of the cost by both rates.
+        """
+        miss, alarm = self._costs(scores.prior)
+        z_pos = z_value(scores.mean_pos, scores.var_pos)
+        z_neg = z_value(scores.mean_neg, scores.var_neg)
+        return self.value(scores), Partials(
+            *chained(-miss, z_pos, scores.var_pos), *chained(alarm, z_neg, scores.var_neg)
+        )
+
+    def hessian(self, scores: ScoreMoments) -> FloatArray:
+        """Return the second derivatives by the four numbers, in the order of `Partials`."""
+        miss, alarm = self._costs(scores.prior)
+        z_pos = z_value(scores.mean_pos, scores.var_pos)
+        z_neg = z_value(scores.mean_neg, scores.var_neg)
+        hessian = np.zeros((4, 4))
+        hessian[:2, :2] = -miss * rate_curvature(z_pos, scores.var_pos)
+        hessian[2:, 2:] = alarm * rate_curvature(z_neg, scores.var_neg)
+        return hessian
 
     def profile(
         self, gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, prior: float
@@ -411,16 +365,10 @@ class CostRisk(RatesRisk):
 
 
 class RateMetric(Protocol):
-    """What `MetricRisk` asks of a metric: its value and slopes at rates, and its least loss."""
+    """What `MetricRisk` asks of a metric."""
 
     def at_rates(self, tpr: Any, fpr: Any, prior: float) -> Any:
         """Return the metric at these rates: numbers, or arrays of them."""
-
-    def slopes(self, tpr: float, fpr: float, prior: float) -> tuple[float, float]:
-        """Return the derivatives of the metric by ``tpr`` and ``fpr``."""
-
-    def bends(self, tpr: float, fpr: float, prior: float) -> tuple[float, float, float]:
-        """Return the second derivatives: twice by ``tpr``, by both rates, twice by ``fpr``."""
 
 
 @dataclass(frozen=True)
@@ -430,7 +378,7 @@ class MetricRisk(RatesRisk):
     Parameters
     ----------
     metric : RateMetric
-        The metric, with its slopes and second derivatives by the rates.
+        The metric.
     sign, best : float
         s, which is −1 where more is better, and c, so that no classifier is below zero.
     worst : float
@@ -450,13 +398,3 @@ class MetricRisk(RatesRisk):
     def of_rates(self, tpr: Any, fpr: Any, prior: float) -> Any:
         """Return the risk at these rates."""
         return self.best + self.sign * self.metric.at_rates(tpr, fpr, prior)
-
-    def slopes(self, tpr: float, fpr: float, prior: float) -> tuple[float, float]:
-        """Return the derivatives by ``tpr`` and ``fpr``."""
-        by_tpr, by_fpr = self.metric.slopes(tpr, fpr, prior)
-        return self.sign * by_tpr, self.sign * by_fpr
-
-    def bends(self, tpr: float, fpr: float, prior: float) -> tuple[float, float, float]:
-        """Return the second derivatives: twice by ``tpr``, by both rates, twice by ``fpr``."""
-        twice_tpr, mixed, twice_fpr = self.metric.bends(tpr, fpr, prior)
-        return self.sign * twice_tpr, self.sign * mixed, self.sign * twice_fpr

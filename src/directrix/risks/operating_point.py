@@ -9,25 +9,15 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtr, ndtri
 
-from directrix._normal import cdf, densities, hazard, z_value
+from directrix._normal import cdf, densities, z_value
 from directrix._typing import AnyArray, FloatArray
-from directrix.moments.projection import Partials, ScoreMoments
-from directrix.risks.base import Risk, chained, through_classes, z_above
-from directrix.risks.curvature import (
-    OF_NEGATIVE_SPREAD,
-    OF_NEGATIVES,
-    OF_POSITIVES,
-    at_threshold,
-    of_log_rate,
-    of_quantile,
-    of_rate,
-)
+from directrix.moments.projection import ScoreMoments
+from directrix.risks.base import Risk, through_classes, z_above
 
 # ── Risks of metrics that fix the operating point: by a rate, or by a share of rows ───────────────
 
 HALVINGS = 60  # enough to narrow a bracket of a few standard deviations to the last bit
 _LAST_BITS = 1e-15
-STUCK = Partials(0.0, 0.0, 0.0, 0.0)
 
 
 class FixedPoint(Risk):
@@ -55,20 +45,9 @@ class MissAtFPR(FixedPoint):
         """Return the (1 − α) quantile of the negatives."""
         return float(scores.mean_neg - np.sqrt(scores.var_neg) * ndtri(self.fpr))
 
-    def value_and_grad(self, scores: ScoreMoments) -> tuple[float, Partials]:
-        """Return the risk and its four partial derivatives."""
-        z = z_value(scores.mean_pos - self.threshold(scores), scores.var_pos)
-        by_mean, by_variance = chained(-1.0, z, scores.var_pos)
-        deviation = np.sqrt(scores.var_neg)
-        by_var_neg = by_mean * float(ndtri(self.fpr)) / (2.0 * deviation) if deviation else 0.0
-        return cdf(-z), Partials(by_mean, by_variance, -by_mean, float(by_var_neg))
-
-    def hessian(self, scores: ScoreMoments) -> FloatArray:
-        """Return the second derivatives by the four numbers, in the order of `Partials`."""
-        z = z_value(scores.mean_pos - self.threshold(scores), scores.var_pos)
-        miss = of_rate(z, scores.var_pos).through(OF_POSITIVES).scaled(-1.0)
-        limit = of_quantile(float(ndtri(self.fpr)), scores.var_neg).through(OF_NEGATIVES)
-        return at_threshold(miss, limit)
+    def value(self, scores: ScoreMoments) -> float:
+        """Return the risk."""
+        return cdf(-z_value(scores.mean_pos - self.threshold(scores), scores.var_pos))
 
     def profile(
         self, gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, prior: float
@@ -100,17 +79,10 @@ class AlarmAtRecall(FixedPoint):
         risk, mirrored = self._mirrored(scores)
         return -risk.threshold(mirrored)
 
-    def value_and_grad(self, scores: ScoreMoments) -> tuple[float, Partials]:
-        """Return the risk and its four partial derivatives."""
+    def value(self, scores: ScoreMoments) -> float:
+        """Return the risk."""
         risk, mirrored = self._mirrored(scores)
-        value, by = risk.value_and_grad(mirrored)
-        return value, Partials(-by.mean_neg, by.var_neg, -by.mean_pos, by.var_pos)
-
-    def hessian(self, scores: ScoreMoments) -> FloatArray:
-        """Return the second derivatives by the four numbers, in the order of `Partials`."""
-        risk, mirrored = self._mirrored(scores)
-        exchanged = np.roll(risk.hessian(mirrored), 2, axis=(0, 1))
-        return exchanged * np.outer((-1.0, 1.0, -1.0, 1.0), (-1.0, 1.0, -1.0, 1.0))
+        return risk.value(mirrored)
 
     def profile(
         self, gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, prior: float
@@ -132,20 +104,10 @@ class ImprecisionAtRecall(AlarmAtRecall):
     It increases with the false-positive rate f, so the best classifier is that of `AlarmAtRecall`.
     """
 
-    def value_and_grad(self, scores: ScoreMoments) -> tuple[float, Partials]:
-        """Return the risk and its four partial derivatives."""
-        fpr, by = super().value_and_grad(scores)
-        caught, wrong = scores.prior * self.recall, (1.0 - scores.prior) * fpr
-        slope = (1.0 - scores.prior) * caught / (caught + wrong) ** 2
-        return wrong / (caught + wrong), Partials(*(slope * partial for partial in by))
-
-    def hessian(self, scores: ScoreMoments) -> FloatArray:
-        """Return the second derivatives by the four numbers, in the order of `Partials`."""
-        fpr, by = super().value_and_grad(scores)
-        caught, wrong = scores.prior * self.recall, (1.0 - scores.prior) * fpr
-        slope = (1.0 - scores.prior) * caught / (caught + wrong) ** 2
-        bend = -2.0 * slope * (1.0 - scores.prior) / (caught + wrong)
-        return slope * super().hessian(scores) + bend * np.outer(by, by)
+    def value(self, scores: ScoreMoments) -> float:
+        """Return the risk."""
+        caught, wrong = scores.prior * self.recall, (1.0 - scores.prior) * super().value(scores)
+        return wrong / (caught + wrong)
 
     def _of_alarm(self, fpr: FloatArray, prior: float) -> FloatArray:
         wrong = (1.0 - prior) * fpr
@@ -183,51 +145,20 @@ class MissAtQuota(FixedPoint):
             return low if abs(surplus(low)) <= abs(surplus(high)) else high
         return float(brentq(surplus, low, high, xtol=1e-300, rtol=1e-15))
 
-    def value_and_grad(self, scores: ScoreMoments) -> tuple[float, Partials]:
-        """Return the risk and its four partial derivatives."""
+    def value(self, scores: ScoreMoments) -> float:
+        """Return the risk."""
         if scores.var_pos <= 0:
             return self._without_spread(scores)
-        threshold = self.threshold(scores)
-        z_pos, z_neg = z_values(scores, threshold)
-        miss_by_mean, _ = chained(-1.0, z_pos, scores.var_pos)
-        alarm_by_mean, _ = chained(1.0, z_neg, scores.var_neg)
-        in_negatives = (1.0 - scores.prior) * alarm_by_mean
-        density = -scores.prior * miss_by_mean + in_negatives
-        if density <= 0:
-            return cdf(-z_pos), STUCK
-        # A shift of the positives moves τ by their share of the density; the rest remains.
-        return cdf(-z_pos), opposed(miss_by_mean * in_negatives / density, z_pos, z_neg, scores)
+        return cdf(-z_value(scores.mean_pos - self.threshold(scores), scores.var_pos))
 
-    def hessian(self, scores: ScoreMoments) -> FloatArray:
-        """Return the second derivatives by the four numbers, in the order of `Partials`."""
-        stuck, prior = np.zeros((4, 4)), scores.prior
-        if scores.var_pos <= 0:
-            if not any(self._without_spread(scores)[1]):
-                return stuck
-            z = z_value(scores.mean_neg - scores.mean_pos, scores.var_neg)
-            negatives = of_rate(z, scores.var_neg).through(OF_NEGATIVE_SPREAD)
-            return (1.0 - prior) / prior * negatives.hessian
-        z_pos, z_neg = z_values(scores, self.threshold(scores))
-        caught = of_rate(z_pos, scores.var_pos).through(OF_POSITIVES)
-        alarms = of_rate(z_neg, scores.var_neg).through(OF_NEGATIVES)
-        if not alarms.gradient.any():  # τ follows the positives alone, of which none is missed
-            return stuck
-        share = caught.scaled(prior).plus(alarms.scaled(1.0 - prior))
-        return at_threshold(caught.scaled(-1.0), share)
-
-    def _without_spread(self, scores: ScoreMoments) -> tuple[float, Partials]:
+    def _without_spread(self, scores: ScoreMoments) -> float:
         """Return the risk of positives with equal scores, from the negatives above them."""
         quota, prior = self._quota(scores), scores.prior
         ahead = scores.mean_neg - scores.mean_pos
         if not ahead and scores.var_neg <= 0:  # all scores are equal
-            return 1.0 - quota, STUCK
-        z = z_value(ahead, scores.var_neg)
-        ratio = (1.0 - prior) / prior
-        miss = 1.0 - quota / prior + ratio * cdf(z)
-        if not 0 < miss < 1:
-            return min(max(miss, 0.0), 1.0), STUCK
-        by_mean, by_variance = chained(ratio, z, scores.var_neg)
-        return miss, Partials(-by_mean, 0.0, by_mean, by_variance)
+            return 1.0 - quota
+        above = (1.0 - prior) / prior * cdf(z_value(ahead, scores.var_neg))
+        return min(max(1.0 - quota / prior + above, 0.0), 1.0)
 
     def profile(
         self, gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, prior: float
@@ -268,29 +199,12 @@ class MissAtQuota(FixedPoint):
 class ImprecisionAtQuota(MissAtQuota):
     r"""One minus the precision among a share q of the rows, :math:`1 - \pi\, \Phi(z_+) / q`."""
 
-    def value_and_grad(self, scores: ScoreMoments) -> tuple[float, Partials]:
-        """Return the risk and its four partial derivatives."""
-        miss, by = super().value_and_grad(scores)
-        factor = scores.prior / self._quota(scores)
-        return 1.0 - factor * (1.0 - miss), Partials(*(factor * partial for partial in by))
-
-    def hessian(self, scores: ScoreMoments) -> FloatArray:
-        """Return the second derivatives by the four numbers, in the order of `Partials`."""
-        return scores.prior / self._quota(scores) * super().hessian(scores)
+    def value(self, scores: ScoreMoments) -> float:
+        """Return the risk."""
+        return 1.0 - scores.prior / self._quota(scores) * (1.0 - super().value(scores))
 
     def _of_miss(self, miss: FloatArray, prior: float, quota: float) -> FloatArray:
         return 1.0 - prior / quota * (1.0 - miss)
-
-
-def opposed(by_mean: float, z_pos: float, z_neg: float, scores: ScoreMoments) -> Partials:
-    """Return the partial derivatives of a risk of the distance between the classes.
-
-    Shifting one class is shifting the other back, and a variance acts through its z-value.
-    """
-    by_mean = float(by_mean)
-    by_var_pos = -by_mean * z_pos / (2.0 * np.sqrt(scores.var_pos)) if by_mean else 0.0
-    by_var_neg = by_mean * z_neg / (2.0 * np.sqrt(scores.var_neg)) if by_mean else 0.0
-    return Partials(by_mean, float(by_var_pos), -by_mean, float(by_var_neg))
 
 
 def z_values(scores: ScoreMoments, threshold: float) -> tuple[float, float]:
@@ -365,32 +279,6 @@ class MissAtPrecision(FixedPoint):
         p = self.precision
         return float(np.log(prior) + np.log1p(-p) - np.log1p(-prior) - np.log(p))
 
-    def value_and_grad(self, scores: ScoreMoments) -> tuple[float, Partials]:
-        """Return the risk and its four partial derivatives."""
-        threshold = self.threshold(scores)
-        if not np.isfinite(threshold) or scores.var_pos <= 0 or scores.var_neg <= 0:
-            z_pos, _ = z_values(scores, threshold)
-            return cdf(-z_pos), STUCK
-        z_pos, z_neg = z_values(scores, threshold)
-        # From d log Φ(z₋) = d log Φ(z₊), with h = φ/Φ: the effect of τ on each side.
-        h_pos = hazard(z_pos) / np.sqrt(scores.var_pos)
-        h_neg = hazard(z_neg) / np.sqrt(scores.var_neg)
-        by_mean, _ = chained(-1.0, z_pos, scores.var_pos)
-        if h_pos == h_neg:  # the two curves touch, and the risk jumps
-            return cdf(-z_pos), STUCK
-        # The miss rate moves with the mean of the positives, and with τ by h₊ / (h₊ − h₋) of that.
-        return cdf(-z_pos), opposed(-by_mean * h_neg / (h_pos - h_neg), z_pos, z_neg, scores)
-
-    def hessian(self, scores: ScoreMoments) -> FloatArray:
-        """Return the second derivatives by the four numbers, in the order of `Partials`."""
-        threshold = self.threshold(scores)
-        if not np.isfinite(threshold) or scores.var_pos <= 0 or scores.var_neg <= 0:
-            return np.zeros((4, 4))
-        z_pos, z_neg = z_values(scores, threshold)
-        caught = of_log_rate(z_pos, scores.var_pos).through(OF_POSITIVES)
-        alarms = of_log_rate(z_neg, scores.var_neg).through(OF_NEGATIVES)
-        excess = alarms.plus(caught.scaled(-1.0))
-        if not excess.gradient[[0, 2]].sum():  # the two curves touch, and the risk jumps
-            return np.zeros((4, 4))
-        miss = of_rate(z_pos, scores.var_pos).through(OF_POSITIVES).scaled(-1.0)
-        return at_threshold(miss, excess)
+    def value(self, scores: ScoreMoments) -> float:
+        """Return the risk."""
+        return cdf(-z_value(scores.mean_pos - self.threshold(scores), scores.var_pos))

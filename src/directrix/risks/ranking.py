@@ -4,23 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
-from scipy.special import erfcx, expit, log_ndtr, logit, ndtr, ndtri
+from scipy.special import expit, log_ndtr, logit, ndtr, ndtri
 
 from directrix._normal import cdf, z_value
 from directrix._typing import FloatArray
 from directrix.moments.projection import Partials, ScoreMoments
-from directrix.risks.base import CostRisk, Risk, chained, share_above
-from directrix.risks.curvature import (
-    OF_DIFFERENCES,
-    OF_NEGATIVE_SPREAD,
-    Derivatives,
-    by_variances,
-    of_quadrature,
-    of_rate,
-)
+from directrix.risks.base import CostRisk, Risk, chained, rate_curvature, share_above
 
 # ── Risks of rankings: one minus the AUC, whole and partial ───────────────────────────────────────
 
@@ -51,6 +42,10 @@ class RankingRisk(_RankingRisk):
 
     angle = np.pi / 4
 
+    def value(self, scores: ScoreMoments) -> float:
+        """Return the risk."""
+        return cdf(z_value(scores.mean_neg - scores.mean_pos, scores.var_pos + scores.var_neg))
+
     def value_and_grad(self, scores: ScoreMoments) -> tuple[float, Partials]:
         """Return the risk and its four partial derivatives."""
         variance = scores.var_pos + scores.var_neg
@@ -62,7 +57,9 @@ class RankingRisk(_RankingRisk):
         """Return the second derivatives by the four numbers, in the order of `Partials`."""
         variance = scores.var_pos + scores.var_neg
         z = z_value(scores.mean_neg - scores.mean_pos, variance)
-        return of_rate(z, variance).through(OF_DIFFERENCES).hessian
+        of_difference = np.array([[-1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0]])
+        hessian: FloatArray = of_difference.T @ rate_curvature(z, variance) @ of_difference
+        return hessian
 
     def profile(
         self, gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, prior: float
@@ -90,46 +87,14 @@ class PartialRankingRisk(_RankingRisk):
 
     max_fpr: float
 
-    def value_and_grad(self, scores: ScoreMoments) -> tuple[float, Partials]:
-        """Return the risk and its four partial derivatives."""
+    def value(self, scores: ScoreMoments) -> float:
+        """Return the risk."""
         gap, sd_pos = scores.mean_pos - scores.mean_neg, np.sqrt(scores.var_pos)
         sd_neg = np.sqrt(scores.var_neg)
-        if not sd_pos:
-            return self._without_spread(gap, scores.var_neg)
+        if not sd_pos:  # the negatives above the positives, whose scores are all equal
+            return min(cdf(z_value(-gap, scores.var_neg)) / self.max_fpr, 1.0)
         quantile, weight = self._nodes(gap, sd_pos, sd_neg)
-        z = (gap + sd_neg * quantile) / sd_pos
-        slope = weight * np.exp(-0.5 * z * z) / np.sqrt(2.0 * np.pi)
-        by_gap = float(slope.sum() / sd_pos)
-        by_var_pos = float(slope @ z / (2.0 * scores.var_pos))
-        by_var_neg = float(-(slope @ quantile) / (2.0 * sd_neg * sd_pos)) if sd_neg else 0.0
-        return float(weight @ ndtr(-z)), Partials(-by_gap, by_var_pos, by_gap, by_var_neg)
-
-    def hessian(self, scores: ScoreMoments) -> FloatArray:
-        """Return the second derivatives by the four numbers, in the order of `Partials`."""
-        gap, sd_pos = scores.mean_pos - scores.mean_neg, float(np.sqrt(scores.var_pos))
-        sd_neg = float(np.sqrt(scores.var_neg))
-        if not sd_pos:
-            ahead = z_value(-gap, scores.var_neg)
-            factor = 1.0 / self.max_fpr if cdf(ahead) < self.max_fpr else 0.0
-            spread = of_rate(ahead, scores.var_neg).through(OF_NEGATIVE_SPREAD)
-            return factor * spread.hessian
-        quantile, weight = self._nodes(gap, sd_pos, sd_neg)
-        z = (gap + sd_neg * quantile) / sd_pos
-        # Each term is the weight times Φ(−z), whose derivatives are −φ(z) and z φ(z).
-        slope = -weight * np.exp(-0.5 * z * z) / np.sqrt(2.0 * np.pi)
-        gradient, hessian = of_quadrature(slope, -slope * z, quantile, z, sign=1.0, sd=sd_pos)
-        order = [0, 2, 1]  # the deviation below the fraction is that of the positives
-        by_deviations = Derivatives(gradient[order], hessian[np.ix_(order, order)])
-        return by_variances(by_deviations, (sd_pos, sd_neg))
-
-    def _without_spread(self, gap: float, var_neg: float) -> tuple[float, Partials]:
-        """Return the risk of positives with equal scores, from the negatives above them."""
-        z = z_value(-gap, var_neg)
-        share = cdf(z) / self.max_fpr
-        if share >= 1:
-            return 1.0, Partials(0.0, 0.0, 0.0, 0.0)
-        by_mean, by_variance = chained(1.0 / self.max_fpr, z, var_neg)
-        return share, Partials(-by_mean, 0.0, by_mean, by_variance)
+        return float(weight @ ndtr(-(gap + sd_neg * quantile) / sd_pos))
 
     def _nodes(self, gap: float, sd_pos: float, sd_neg: float) -> tuple[FloatArray, FloatArray]:
         """Return normal quantiles and weights that average a function of u over (0, max_fpr].
@@ -166,23 +131,6 @@ _AVERAGE_NODES = 128
 _NARROW = 1e-8
 
 
-class _Integrand(NamedTuple):
-    """Precision at quantiles of the positives, with quadrature weights.
-
-    ``x`` are the quantiles: how many standard deviations a threshold is below the mean of the
-    positives. ``z`` is how many standard deviations of the negatives it is below their mean.
-    ``weight`` is the share of the positives at each quantile. ``slope`` and ``bend`` are minus the
-    first and minus the second derivative of the weighted precision with respect to z.
-    """
-
-    x: FloatArray
-    z: FloatArray
-    weight: FloatArray
-    precision: FloatArray
-    slope: FloatArray
-    bend: FloatArray
-
-
 @dataclass(frozen=True)
 class AveragePrecisionRisk(Risk):
     r"""One minus the mean precision at the thresholds that the scores of positives set.
@@ -191,9 +139,7 @@ class AveragePrecisionRisk(Risk):
               \qquad z = \frac{\sqrt{v_+}\, x - (m_+ - m_-)}{\sqrt{v_-}}
 
     A threshold x standard deviations below the mean of the positives has the recall
-    :math:`\Phi(x)` and the false-positive rate :math:`\Phi(z)`. With the precision p, its
-    derivative by z is :math:`-p (1 - p)\, h` with :math:`h = \varphi(z) / \Phi(z)`, and the second
-    one :math:`p (1 - p)\, h\, (z + 2 (1 - p) h)`. By Gauss-Legendre quadrature.
+    :math:`\Phi(x)` and the false-positive rate :math:`\Phi(z)`. By Gauss-Legendre quadrature.
     """
 
     shift_invariant = True
@@ -202,45 +148,20 @@ class AveragePrecisionRisk(Risk):
         """Return the threshold of least balanced error, which is not part of the metric."""
         return CostRisk(balanced=True).threshold(scores)
 
-    def value_and_grad(self, scores: ScoreMoments) -> tuple[float, Partials]:
-        """Return the risk and its four partial derivatives."""
+    def value(self, scores: ScoreMoments) -> float:
+        """Return the risk."""
         gap, sd_pos = scores.mean_pos - scores.mean_neg, float(np.sqrt(scores.var_pos))
         sd_neg = float(np.sqrt(scores.var_neg))
         if not sd_pos and not sd_neg:
-            return self._without_spread(gap, scores.prior), Partials(0.0, 0.0, 0.0, 0.0)
-        narrow = max(sd_neg, _NARROW * sd_pos)
-        at = _integrand(gap, sd_pos, narrow, scores.prior)
-        value = float(at.weight @ (1.0 - at.precision))
-        by_gap = -float(at.slope.sum()) / narrow
-        by_sd_pos, by_sd_neg = float(at.slope @ at.x) / narrow, -float(at.slope @ at.z) / narrow
-        return value, Partials(
-            by_gap,
-            by_sd_pos / (2.0 * sd_pos) if sd_pos else 0.0,
-            -by_gap,
-            by_sd_neg / (2.0 * sd_neg) if sd_neg == narrow else 0.0,
-        )
-
-    def hessian(self, scores: ScoreMoments) -> FloatArray:
-        """Return the second derivatives by the four numbers, in the order of `Partials`."""
-        gap, sd_pos = scores.mean_pos - scores.mean_neg, float(np.sqrt(scores.var_pos))
-        sd_neg = float(np.sqrt(scores.var_neg))
-        if not sd_pos and not sd_neg:
-            return np.zeros((4, 4))
-        narrow = max(sd_neg, _NARROW * sd_pos)
-        at = _integrand(gap, sd_pos, narrow, scores.prior)
-        by_deviations = of_quadrature(at.slope, at.bend, at.x, at.z, sign=-1.0, sd=narrow)
-        return by_variances(by_deviations, (sd_pos, sd_neg if sd_neg == narrow else 0.0))
-
-    def _without_spread(self, gap: float, prior: float) -> float:
-        """Return the risk if all scores of a class are equal: the limit of equal small spreads."""
-        if gap > 0:
-            return 0.0
-        at = _integrand(-np.inf if gap < 0 else 0.0, 1.0, 1.0, prior)
-        return float(at.weight @ (1.0 - at.precision))
+            # All scores of a class are equal: the limit of equal small spreads.
+            if gap > 0:
+                return 0.0
+            gap, sd_pos, sd_neg = -np.inf if gap < 0 else 0.0, 1.0, 1.0
+        return _mean_imprecision(gap, sd_pos, max(sd_neg, _NARROW * sd_pos), scores.prior)
 
 
-def _integrand(gap: float, sd_pos: float, sd_neg: float, prior: float) -> _Integrand:
-    """Return the precision at the nodes of the quadrature.
+def _mean_imprecision(gap: float, sd_pos: float, sd_neg: float, prior: float) -> float:
+    """Return one minus the mean precision over the quantiles of the positives.
 
     The precision falls where z is between -9 and 9. Where the positives are the wider class this
     is a short interval of x, which has nodes of its own.
@@ -255,14 +176,8 @@ def _integrand(gap: float, sd_pos: float, sd_neg: float, prior: float) -> _Integ
     weight = (half * weight).ravel() * np.exp(-0.5 * x * x)
     weight /= weight.sum()
     z = (sd_pos * x - gap) / sd_neg
-    log_fpr = log_ndtr(z)
-    odds = logit(prior) + log_ndtr(x) - log_fpr
-    precision = expit(odds)
-    hazard = np.sqrt(2.0 / np.pi) / erfcx(-z / np.sqrt(2.0))  # φ(z) / Φ(z), in both tails
-    slope = weight * precision * expit(-odds) * hazard
-    bounded = np.where(slope > 0.0, z, 0.0)  # z is infinite where the classes are far apart
-    bend = -slope * (bounded + 2.0 * expit(-odds) * hazard)
-    return _Integrand(x, z, weight, precision, slope, bend)
+    precision = expit(logit(prior) + log_ndtr(x) - log_ndtr(z))
+    return float(weight @ (1.0 - precision))
 
 
 @cache

@@ -7,7 +7,6 @@ from directrix.classifiers.beta_bernoulli.sparse_prior import (
     PenalizedInterceptObjective,
     newton_refine,
 )
-from directrix.losses import Logistic
 from directrix.losses.beta_bernoulli import BetaBernoulli
 from directrix.objectives import DataObjective
 from directrix.solve import lbfgs
@@ -68,11 +67,12 @@ def test_a_step_that_leads_away_is_not_taken():
     assert np.linalg.norm(ours(line)[1]) <= np.linalg.norm(ours(far)[1])
 
 
-def test_a_loss_without_curvature_is_left_where_it_is():
-    class Uncurved(Logistic):
-        def curvature(self, *_):
-            return None
-
-    ours = objective(Uncurved())
-    near = lbfgs(ours, np.zeros(4)).coef
-    np.testing.assert_array_equal(newton_refine(ours, near), near)
+@pytest.mark.parametrize("loss", [BetaBernoulli(), BetaBernoulli(0.4, 0.2, 3.0)], ids=str)
+def test_the_curvature_is_the_slope_of_the_gradient(loss):
+    ours, step = objective(loss), 1e-6
+    scores = ours.scores(np.array([0.3, -0.2, 0.5, 0.1]))
+    up, down = (
+        loss.value_and_grad(ours.positive, scores + s, ours.weight)[1] for s in (step, -step)
+    )
+    bend = loss.curvature(ours.positive, scores, ours.weight)
+    np.testing.assert_allclose(bend, (up - down) / (2.0 * step), rtol=0, atol=1e-8)

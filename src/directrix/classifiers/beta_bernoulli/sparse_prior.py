@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -56,11 +56,10 @@ def newton_refine(objective: PenalizedInterceptObjective, coef: FloatArray) -> F
     X = objective.X.toarray() if sparse.issparse(objective.X) else objective.X
     X = np.column_stack([X, np.ones(len(X))])
     penalty = np.append(np.full(len(coef) - 1, objective.ridge), _INTERCEPT_PENALTY)
+    loss: Any = objective.loss
     _, grad = objective(coef)
     for _ in range(_MOST_STEPS):
-        curvature = objective.loss.curvature(objective.positive, X @ coef, objective.weight)
-        if curvature is None:
-            return coef
+        curvature = loss.curvature(objective.positive, X @ coef, objective.weight)
         try:
             step = np.linalg.solve((X.T * curvature) @ X + np.diag(penalty), grad)
         except np.linalg.LinAlgError:
