@@ -56,7 +56,7 @@ sphinx_gallery_conf = {
     "gallery_dirs": "gallery",
     "filename_pattern": r"\.py$",
     "subsection_order": [
-        f"../examples/{section}" for section in ("cards", "decide", "check", "rows", "theory")
+        f"../examples/{section}" for section in ("cards", "decide", "check", "rows")
     ],
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,

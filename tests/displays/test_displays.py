@@ -14,30 +14,20 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from scipy.stats import kstest, norm
-from sklearn.base import clone
-from sklearn.metrics import confusion_matrix, fbeta_score, roc_curve
+from sklearn.metrics import fbeta_score
 
 import directrix.displays
 from directrix import (
-    Frontier,
     MomentClassifier,
-    Moments,
     ScorecardClassifier,
-    SmoothClassifier,
 )
 from directrix.displays import (
     DaysDisplay,
-    FrontierDisplay,
-    LossDisplay,
-    MarginDisplay,
     NetBenefitDisplay,
-    PathDisplay,
     ScorecardDisplay,
     TradeoffDisplay,
 )
-from directrix.losses import BetaBernoulli, Hinge, Logistic, Ramp
-from directrix.metrics import Cost, FBeta, RecallAtFPR
+from directrix.metrics import Cost
 from directrix.monitoring import Monitor, summarize_day
 
 ROOM = Path(directrix.displays.__file__).parent
@@ -86,13 +76,6 @@ def line(kind, metric="f1"):
     return MomentClassifier(metric, learn_from="moments").fit(rows.X, rows.y)
 
 
-@cache
-def smooth(kind):
-    rows = ROWS[kind]()._replace(weight=None)
-    how = {"loss": "sigmoid", "levels": (0.5, 1.0, 2.0), "alpha": 0.01, "cv": 2, "start": "zero"}
-    return SmoothClassifier("error", **how).fit(rows.X, rows.y)
-
-
 def kind_of(rows):
     return "in words" if rows.y.dtype.kind == "U" else "plain"
 
@@ -105,128 +88,6 @@ class Case(NamedTuple):
     exact: object
     axes: int = 1
     of_rows: bool = True
-
-
-def frontier_of_moments(rows, ax=None):
-    moments = Moments.of(rows.X, rows.y, rows.weight)
-    return FrontierDisplay.from_moments(moments, RecallAtFPR(0.05), ax=ax)
-
-
-def frontier_of_moments_is_exact(display, rows):
-    family = Frontier(Moments.of(rows.X, rows.y, rows.weight))
-    fpr, tpr, _ = family.curve()
-    np.testing.assert_array_equal(display.frontier.fpr, fpr)
-    np.testing.assert_array_equal(display.frontier.tpr, tpr)
-    best = family.best(RecallAtFPR(0.05))
-    assert display.point == pytest.approx((0.05, 1 - best.risk))
-    # No line is above the frontier, but for its grid; and this one touches it at its limit.
-    assert (display.line.tpr <= tpr + 1e-4).all()
-    assert np.interp(0.05, fpr, tpr - display.line.tpr) < 1e-3
-    assert np.unique(display.limit.fpr).tolist() == [0.05]
-
-
-def frontier_of_line(rows, ax=None):
-    return FrontierDisplay.from_estimator(
-        line(kind_of(rows)), rows.X, rows.y, sample_weight=rows.weight, ax=ax
-    )
-
-
-def frontier_of_line_is_exact(display, rows):
-    classifier = line(kind_of(rows))
-    np.testing.assert_array_equal(display.frontier.tpr, classifier.frontier_.curve().tpr)
-    fpr, tpr, _ = roc_curve(
-        rows.positive,
-        classifier.decision_function(rows.X),
-        sample_weight=rows.weight,
-        drop_intermediate=False,
-    )
-    np.testing.assert_allclose(
-        np.interp(fpr, *unique(display.line)), np.interp(fpr, *unique((fpr, tpr)))
-    )
-    assert display.point == pytest.approx(rates(classifier.predict(rows.X), rows))
-    assert display.metric == FBeta()
-    assert display.limit is None
-
-
-def unique(roc):
-    """Return a curve with one value, the highest, for each rate."""
-    fpr, tpr = np.asarray(roc[0]), np.asarray(roc[1])
-    last = np.append(np.diff(fpr) > 0, True)
-    return fpr[last], tpr[last]
-
-
-def rates(predicted, rows):
-    tn, fp, fn, tp = confusion_matrix(rows.y, predicted, sample_weight=rows.weight).ravel()
-    return fp / (fp + tn), tp / (tp + fn)
-
-
-def margins_of_line(rows, ax=None):
-    return MarginDisplay.from_estimator(
-        line(kind_of(rows)), rows.X, rows.y, sample_weight=rows.weight, ax=ax
-    )
-
-
-def margins_of_scores(rows, ax=None):
-    scores = line(kind_of(rows)).decision_function(rows.X)
-    return MarginDisplay.from_predictions(rows.y, scores, sample_weight=rows.weight, ax=ax)
-
-
-def margins_are_exact(display, rows):
-    scores = line(kind_of(rows)).decision_function(rows.X)
-    assert display.threshold == 0.0
-    for side, members in ((display.positive, rows.positive), (display.negative, ~rows.positive)):
-        s, w = scores[members], rows.weights[members]
-        repeated = np.repeat(s, w.astype(int))
-        assert side.mean == pytest.approx(repeated.mean())
-        assert side.deviation == pytest.approx(repeated.std())
-        heights, _ = np.histogram(
-            np.clip(repeated, *display.edges[[0, -1]]), display.edges, density=True
-        )
-        np.testing.assert_allclose(side.heights, heights)
-        normal = norm(repeated.mean(), repeated.std())
-        np.testing.assert_allclose(side.density, normal.pdf(display.grid))
-        assert side.distance == pytest.approx(kstest(repeated, normal.cdf).statistic)
-        # A point stands in the middle of the weight of its row; rows that tie share theirs out.
-        seen = side.seen * side.deviation + side.mean
-        below = np.mean(repeated < seen[:, None] - 1e-9, axis=1)
-        up_to = np.mean(repeated <= seen[:, None] + 1e-9, axis=1)
-        share = norm.cdf(side.expected)
-        assert ((below < share) & (share < up_to)).all()
-        alone = (np.abs(seen[:, None] - seen) < 1e-9).sum(axis=1) == 1
-        assert alone.sum() > 20
-        np.testing.assert_allclose(share[alone], (below + up_to)[alone] / 2.0)
-        assert len(seen) == np.count_nonzero(w)
-        assert (np.diff(side.expected) > 0).all()
-
-
-def path_of_levels(rows, ax=None):
-    return PathDisplay.from_estimator(
-        smooth(kind_of(rows)), rows.X, rows.y, sample_weight=rows.weight, ax=ax
-    )
-
-
-def path_of_levels_is_exact(display, rows):
-    classifier = smooth(kind_of(rows))
-    held_out = [candidate.metric for candidate in classifier.candidates_]
-    np.testing.assert_array_equal(display.held_out, held_out)
-    # These levels are so smooth that each alone ends at the same objective; its metric may differ
-    # by a row or two on which the threshold is.
-    for k, level in enumerate((0.5, 1.0, 2.0)):
-        alone = clone(classifier).set_params(levels=level).fit(rows.X, rows.y, rows.weight)
-        assert display.objective[k] == pytest.approx(alone.history_[-1].value, abs=1e-6)
-        assert display.on_rows[k] == pytest.approx(alone.history_[-1].metric, abs=0.011)
-        assert display.steps[k].endswith(f"= {level:g}")
-
-
-def path_of_iterations(rows, ax=None):
-    return PathDisplay.from_estimator(smooth(kind_of(rows)), against="iteration", ax=ax)
-
-
-def path_of_iterations_is_exact(display, rows):
-    history = smooth(kind_of(rows)).history_
-    assert display.objective.tolist() == [step.value for step in history]
-    assert display.on_rows.tolist() == [step.metric for step in history]
-    assert (np.diff(display.objective) <= 0).all()
 
 
 def tradeoff_of_line(against, rows, ax=None):
@@ -316,40 +177,7 @@ def net_benefit_of_line(rows, ax=None):
     return NetBenefitDisplay.from_estimator(line("plain"), rows.X, rows.y, ax=ax)
 
 
-def losses(side, rows, ax=None):  # noqa: ARG001
-    chosen = {
-        "logistic": Logistic(),
-        "ramp": Ramp(Hinge(kappa=0.0)),
-        "uneven": BetaBernoulli(mixing=0.75, prior_mean=1 / 3, gamma=2.0),
-    }
-    return LossDisplay.from_losses(chosen, side=side, ax=ax)
-
-
-def losses_are_exact(display, rows):  # noqa: ARG001
-    z = display.margins
-    sign = -1.0 if display.side == "negative" else 1.0
-    for curve in display.drawn:
-        score = sign * z
-        t = 1.0 if curve.positive else -1.0
-        theta = 1 / 3 if curve.positive else 2 / 3
-        by_hand = {
-            "logistic": np.log1p(np.exp(-t * score)),
-            "ramp": np.clip(1.0 - t * score, 0.0, 1.0),
-            "uneven": -np.log(0.75 * theta + 0.25 / (1.0 + np.exp(-2.0 * t * score))),
-        }[curve.name.split(",")[0]]
-        np.testing.assert_allclose(curve.values, by_hand, atol=1e-12)
-        inner = np.abs(np.abs(z) % 1.0 - 0.5) < 0.4  # away from corners
-        slope = np.gradient(curve.values, z)
-        np.testing.assert_allclose(curve.slopes[inner], slope[inner], atol=2e-4)
-
-
 DISPLAYS = (
-    Case("frontier of moments", frontier_of_moments, frontier_of_moments_is_exact),
-    Case("frontier of a line", frontier_of_line, frontier_of_line_is_exact),
-    Case("margins of a line", margins_of_line, margins_are_exact, axes=2),
-    Case("margins of scores", margins_of_scores, margins_are_exact, axes=2),
-    Case("path of levels", path_of_levels, path_of_levels_is_exact, axes=2),
-    Case("path of iterations", path_of_iterations, path_of_iterations_is_exact, axes=2),
     *(
         Case(f"tradeoff against {against}", partial(tradeoff_of_line, against), tradeoff_is_exact)
         for against in ("threshold", "cost", "quota")
@@ -358,10 +186,6 @@ DISPLAYS = (
     Case("scorecard", scorecard, None, axes=2, of_rows=False),
     Case("days", days, None, axes=3, of_rows=False),
     Case("net benefit", net_benefit_of_line, None, of_rows=False),
-    *(
-        Case(f"losses, {side}", partial(losses, side), losses_are_exact, axes=2, of_rows=False)
-        for side in ("positive", "negative", "both")
-    ),
 )
 
 every_display = pytest.mark.parametrize("case", DISPLAYS, ids=lambda case: case.name)
@@ -425,14 +249,13 @@ def drawn(display):
 
 def test_every_display_has_laws():
     made = {name for name in directrix.displays.__all__ if name.endswith("Display")}
-    tested = {"FrontierDisplay", "LossDisplay", "MarginDisplay", "PathDisplay", "TradeoffDisplay"}
-    tested |= {"ScorecardDisplay", "DaysDisplay", "NetBenefitDisplay"}
+    tested = {"TradeoffDisplay", "ScorecardDisplay", "DaysDisplay", "NetBenefitDisplay"}
     assert made == tested == {word_of(case) for case in DISPLAYS}
 
 
 def word_of(case):
     word = case.name.split()[0].strip(",")
-    words = {"margins": "Margin", "losses": "Loss", "net": "NetBenefit"}
+    words = {"net": "NetBenefit"}
     return words.get(word, word.capitalize()) + "Display"
 
 
@@ -501,18 +324,12 @@ def test_stored_values_are_exact(plt, case, kind):  # noqa: ARG001
     case.exact(made(case, kind), ROWS[kind]())
 
 
-@pytest.mark.parametrize("case", DISPLAYS[-3:], ids=lambda case: case.name)
-def test_losses_are_exact(plt, case):  # noqa: ARG001
-    case.exact(made(case), None)
-
-
 @displays_of_rows
 def test_a_row_of_weight_k_is_k_rows(plt, case):  # noqa: ARG001
     rows = weighted()
     times = rows.weight.astype(int)
     repeated = Rows(np.repeat(rows.X, times, axis=0), np.repeat(rows.y, times))
-    # A Q–Q plot has a point for each row, however much it weighs.
-    assert_same(made(case, "weighted"), case.make(repeated), but=("expected", "seen"))
+    assert_same(made(case, "weighted"), case.make(repeated))
 
 
 @displays_of_rows
@@ -544,8 +361,7 @@ def test_nothing_is_outside_or_covered(plt, case):  # noqa: ARG001
 
 @every_display
 def test_a_missing_matplotlib_is_said_before_anything_is_computed(monkeypatch, case):
-    if not case.name.startswith("path"):
-        line("plain"), card(), checks()  # fitted before: nothing but drawing is left to fail
+    line("plain"), card(), checks()  # fitted before: nothing but drawing is left to fail
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"pip install 'directrix\[plot\]'"):

@@ -1,4 +1,3 @@
-import numpy as np
 import pytest
 
 from directrix.metrics import (
@@ -26,8 +25,7 @@ from directrix.metrics.limit import Limit
         (RecallAtFPR(0.01), "recall at FPR 1 %", "FPR at most 1 %"),
         (FPRAtRecall(0.9), "FPR at recall 90 %", "recall at least 90 %"),
         (RecallAtPrecision(0.6), "recall at precision 60 %", "precision at least 60 %"),
-        (PartialAUC(0.1), "AUC up to FPR 10 %", "FPR at most 10 %"),
-        (PartialAUC(1.0), "AUC up to FPR 100 %", None),
+        (PartialAUC(0.1), "AUC up to FPR 10 %", None),
         (PrecisionAtK(0.02), "precision of the top 2 %", "at most 2 % of the rows flagged"),
         (RecallAtK(50), "recall of the top 50 rows", "at most 50 % of the rows flagged"),
         (PRBEP(), "precision-recall break-even", "at most 25 % of the rows flagged"),
@@ -46,24 +44,6 @@ def test_a_function_is_called_by_its_name():
 
     assert FromRates(youden_index).label == "youden index"
     assert FromRates(lambda tpr, fpr, prior: tpr).label == "function of the rates"  # noqa: ARG005
-
-
-@pytest.mark.parametrize(
-    ("limit", "excess"),
-    [
-        (Limit("fpr", 0.1, at_most=True), lambda f, _: f - 0.1),
-        (Limit("tpr", 0.8, at_most=False), lambda _, t: t - 0.8),
-        (Limit("precision", 0.6, at_most=False), lambda f, t: 0.4 * 0.25 * t - 0.6 * 0.75 * f),
-        (Limit("alerts", 0.1, at_most=True), lambda f, t: 0.25 * t + 0.75 * f - 0.1),
-    ],
-    ids=lambda value: getattr(value, "rate", ""),
-)
-def test_a_limit_is_just_kept_on_its_boundary(limit, excess):
-    boundary = limit.boundary(0.25)
-    assert boundary.limit is limit
-    assert len(boundary.fpr) == len(boundary.tpr) > 50
-    assert 0 <= boundary.tpr.min() <= boundary.tpr.max() <= 1
-    np.testing.assert_allclose(excess(boundary.fpr, boundary.tpr), 0.0, atol=1e-12)
 
 
 @pytest.mark.parametrize(

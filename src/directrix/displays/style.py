@@ -20,9 +20,6 @@ from directrix.metrics.table import resolve
 #: yellow, which is too pale for a line on white.
 BLUE, VERMILION, GREEN = "#0072b2", "#d55e00", "#009e73"
 ORANGE, SKY, PURPLE, BLACK = "#e69f00", "#56b4e9", "#cc79a7", "#000000"
-CYCLE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)
-#: When the colours are used up, they repeat with other dashes.
-DASHES = ("-", "--", ":", "-.")
 GREY = "#808080"
 PALE = "#e6e6e6"
 #: Colours of the positive and the negative class.
@@ -188,11 +185,6 @@ class BinaryScores(NamedTuple):
 def last_step(estimator: Any) -> Any:
     """Return the classifier itself, or the last step of a pipeline."""
     return estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
-
-
-def before_last_step(estimator: Any, X: Any) -> Any:
-    """Return the features that reach the last step of a pipeline."""
-    return estimator[:-1].transform(X) if len(getattr(estimator, "steps", ())) > 1 else X
 
 
 def metric_of(estimator: Any, metric: str | Metric | None, default: str) -> Metric:

@@ -116,17 +116,6 @@ class Loss(ABC):
         return getattr(self, "gamma", None)
 
     @property
-    def level_label(self) -> str:
-        """What tells the losses of one sharpening path apart: the sharpness, or the name."""
-        for field, symbol in (
-            ("gamma", "\N{GREEK SMALL LETTER GAMMA}"),
-            ("kappa", "\N{GREEK SMALL LETTER KAPPA}"),
-        ):
-            if hasattr(self, field):
-                return f"{symbol} = {getattr(self, field):.4g}"
-        return self.name
-
-    @property
     def complexity(self) -> float:
         """Rank among losses that do equally well: the simpler is chosen; logistic is 0."""
         return 4.0

@@ -315,11 +315,6 @@ class SmoothedROCArea(Loss):
         return self.epsilon
 
     @property
-    def level_label(self) -> str:
-        """What tells the losses of one sharpening path apart: ε."""
-        return f"\N{GREEK SMALL LETTER EPSILON} = {self.epsilon:.4g}"
-
-    @property
     def model_label(self) -> str:
         """What a report calls a linear model that is fitted with the loss."""
         return self._hinge.model_label

@@ -12,7 +12,6 @@ from directrix.metrics.base import checked as checked
 from directrix.metrics.base import precision_of as precision_of
 from directrix.metrics.budget import Budget as Budget
 from directrix.metrics.budget import KeptBudget as KeptBudget
-from directrix.metrics.limit import Boundary as Boundary
 from directrix.metrics.limit import Limit as Limit
 from directrix.metrics.segments import InEverySegment as InEverySegment
 from directrix.metrics.table import TABLE as TABLE

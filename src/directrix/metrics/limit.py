@@ -1,23 +1,10 @@
-"""Limit: what a metric demands of the operating point, in words and in the ROC plane."""
+"""Limit: what a metric demands of the operating point."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from directrix._typing import FloatArray
-
-_STEPS = 200
 _RATE_NAMES = {"fpr": "FPR", "tpr": "recall", "precision": "precision"}
-
-
-class Boundary(NamedTuple):
-    """Points of the ROC plane at which a limit is just kept."""
-
-    limit: Limit
-    fpr: FloatArray
-    tpr: FloatArray
 
 
 class Limit(NamedTuple):
@@ -69,33 +56,6 @@ class Limit(NamedTuple):
             case _:
                 excess = prior * tpr + (1.0 - prior) * fpr - self.value
         return -excess if self.at_most else excess
-
-    def boundary(self, prior: float) -> Boundary:
-        r"""Return where in the ROC plane the limit is just kept.
-
-        A false-positive rate or a recall is a straight line; a precision p is
-        :math:`t = \frac{p}{1 - p} \frac{1 - \pi}{\pi} f`, a share q of rows flagged is
-        :math:`\pi t + (1 - \pi) f = q`.
-
-        Parameters
-        ----------
-        prior : float
-            π, the share of positives.
-        """
-        # Dense at the left, for a logarithmic axis, and throughout.
-        grid = np.union1d(np.geomspace(1e-6, 1.0, _STEPS), np.linspace(0.0, 1.0, _STEPS))
-        match self.rate:
-            case "fpr":
-                fpr, tpr = np.full(_STEPS, self.value), np.linspace(0.0, 1.0, _STEPS)
-            case "tpr":
-                fpr, tpr = grid, np.full(len(grid), self.value)
-            case "precision":
-                odds = self.value / (1.0 - self.value) * (1.0 - prior) / prior
-                fpr, tpr = grid, odds * grid
-            case _:
-                fpr, tpr = grid, (self.value - (1.0 - prior) * grid) / prior
-        inside = (tpr >= 0.0) & (tpr <= 1.0)
-        return Boundary(self, fpr[inside], tpr[inside])
 
 
 def percent(share: float) -> str:

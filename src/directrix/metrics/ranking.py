@@ -10,7 +10,7 @@ import numpy as np
 
 from directrix.metrics.at_threshold import BalancedError
 from directrix.metrics.base import BestThreshold, Curve, CurveStack, Metric, require_share
-from directrix.metrics.limit import Limit, percent
+from directrix.metrics.limit import percent
 from directrix.risks import AveragePrecisionRisk, PartialRankingRisk, RankingRisk
 
 if TYPE_CHECKING:
@@ -148,10 +148,6 @@ class PartialAUC(RocArea):
     def label(self) -> str:
         """The metric in words."""
         return f"AUC up to FPR {percent(self.max_fpr)}"
-
-    def constraint(self, prior: float, n_rows: float | None = None) -> Limit | None:  # noqa: ARG002
-        """Return the limit on the false-positive rate; None for the whole area."""
-        return Limit("fpr", self.max_fpr, at_most=True) if self.max_fpr < 1 else None
 
     def _highest_fpr(self) -> float:
         return self.max_fpr
