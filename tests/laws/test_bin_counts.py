@@ -12,7 +12,7 @@ from random_counts import compare, draw_binner, draw_rebinning, draw_rows
 from scipy import sparse
 from sklearn.base import clone
 
-from directrix import Binner, Moments, summarize
+from directrix import Binner, Moments
 from directrix.exceptions import DifferentBinsError, NegativeCountError
 from directrix.tables import BinCounts
 from directrix.tables.counts import pair_counts as row_counts
@@ -216,46 +216,6 @@ def test_merging_and_adding_commute(seed):
     a, b, *_ = (of(binner, part) for part in chunks(rows, rng))
     rebinning = draw_rebinning(rng, binner.bins_)
     assert (a + b).rebin(**rebinning) == a.rebin(**rebinning) + b.rebin(**rebinning)
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("encoding", ["thermometer", "onehot"])
-def test_moments_of_features_give_the_counts_back(seed, encoding):
-    binner, rows, _ = case(seed)
-    counts = of(binner, rows)
-    binner = counts.binner.set_params(encoding=encoding, crosses=[("age", "job")])
-    binner.crosses_ = ((0, 5),)
-    features = binner.transform(rows.X)
-    moments = Moments.of(
-        features, rows.y, rows.weight, fold=rows.fold, feature_names=binner.get_feature_names_out()
-    )
-    assert BinCounts.from_moments(moments, binner) == counts
-    assert (
-        BinCounts.from_moments(
-            counts.moments(encoding), counts.binner.set_params(encoding=encoding)
-        )
-        == counts
-    )
-
-
-@pytest.mark.parametrize("engine", ["pandas", "polars", "arrow"])
-def test_an_engine_that_bins_the_rows_gives_the_counts(engine):
-    binner, rows, _ = case(4)
-    frame = rows.X.assign(y=rows.y, weight=rows.weight.astype(float), fold=rows.fold)
-    if engine != "pandas":
-        frame = pytest.importorskip("pyarrow").Table.from_pandas(frame, preserve_index=False)
-    if engine == "polars":
-        frame = pytest.importorskip("polars").from_arrow(frame)
-    moments = summarize(
-        frame,
-        target="y",
-        features=list(rows.X.columns),
-        weight="weight",
-        fold="fold",
-        transform=binner,
-        progress=False,
-    )
-    assert BinCounts.from_moments(moments, binner) == of(binner, rows)
 
 
 def test_counts_stay_exact_to_two_to_the_53():

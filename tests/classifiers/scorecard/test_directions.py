@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from directrix import Binner, ScorecardClassifier, summarize
+from directrix import Binner, ScorecardClassifier
 from directrix.exceptions import DirectionWarning, FewRowsWarning
 from directrix.exceptions.columns import ColumnNotFoundError
 from directrix.export import load, save
@@ -69,8 +69,7 @@ def test_directions_hold_on_raw_rows():
 
 def test_counts_alone_keep_directions():
     X, y = table()
-    binner = Binner().fit(X)
-    counts = BinCounts.from_moments(summarize(X, target=y, transform=binner), binner)
+    counts = BinCounts.of(Binner().fit(X), X, y)
     fitted = card("auc").fit_summary(counts)
     assert falls(fitted) <= 1e-12
     assert card("auc", monotone=None).fit_summary(counts).card_.columns[0].tolist() != (

@@ -251,8 +251,7 @@ class ScorecardClassifier(CardModel):
         Parameters
         ----------
         counts : BinCounts
-            Its bins are those of the card. For the moments of a summary, see
-            `BinCounts.from_moments`.
+            Its bins are those of the card.
         """
         metric = resolve(self.metric)
         self._check_parameters([metric])

@@ -31,7 +31,6 @@ from directrix.tables.counts.storage import (
     cell_moments,
     feature_matrix,
     feature_moments,
-    parts_of_moments,
 )
 
 # ── Weights of evidence and information values of cells ───────────────────────────────────────────
@@ -173,27 +172,6 @@ class BinCounts(ClasswiseSummary):
         nothing = cls.empty(binner)
         found, parts = count_rows(binner, X, y, sample_weight, fold, classes)
         return replace(nothing, classes=found, parts=parts, folded=fold is not None)
-
-    @classmethod
-    def from_moments(cls, moments: Moments, binner: Binner) -> BinCounts:
-        """Recover counts from moments of the features of a binner.
-
-        The moments may come from any engine: ``summarize(..., transform=binner)``. Counts are
-        rounded to whole numbers; moments of other features, or of weights that are not whole
-        numbers, raise ValueError.
-
-        Parameters
-        ----------
-        moments : Moments
-        binner : Binner
-            The transformer of the moments.
-        """
-        return replace(
-            cls.empty(binner),
-            classes=moments.classes,
-            parts=parts_of_moments(moments, binner),
-            folded=moments.folded,
-        )
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> BinCounts:
