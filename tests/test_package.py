@@ -1,11 +1,14 @@
 import ast
+import importlib
 import importlib.metadata
 import re
 import subprocess
 import sys
 import tomllib
 from functools import cache
+from inspect import isabstract
 from pathlib import Path
+from pkgutil import iter_modules
 
 import pytest
 
@@ -94,6 +97,25 @@ def test_every_room_is_an_attribute_of_the_package():
     assert rooms - needs_a_library == {*directrix._ROOMS, *directrix._INTERNAL_ROOMS}
     with pytest.raises(AttributeError, match="module 'directrix' has no attribute 'nothing'"):
         directrix.nothing  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("room", "base"), [("losses", "Loss"), ("metrics", "Metric"), ("risks", "Risk")]
+)
+def test_a_room_lists_all_its_classes(room, base):
+    package = importlib.import_module(f"directrix.{room}")
+    files = (
+        importlib.import_module(f"{package.__name__}.{p.name}")
+        for p in iter_modules(package.__path__)
+    )
+    found = {
+        name
+        for module in files
+        for name, member in vars(module).items()
+        if isinstance(member, type) and issubclass(member, getattr(package, base))
+        if member.__module__ == module.__name__ and not isabstract(member)
+    }
+    assert {name for name in found if not name.startswith("_")} <= set(package.__all__)
 
 
 def loaded(modules):
@@ -195,7 +217,6 @@ def test_layers_are_those_of_import_linter():
 #: Internal modules that are tested only through the modules that use them. This list may only
 #: become shorter: give a module a test file of its own, and remove it here.
 TESTED_THROUGH_OTHERS = {
-    "_discovery.py",
     "_typing.py",
     "displays/style.py",
     "moments/from_sql.py",
