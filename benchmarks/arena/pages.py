@@ -353,9 +353,11 @@ BLOCKS: dict[tuple[str, str], Callable[[Everything], list[str]]] = {
     ("docs/scorecard.md", "tables"): card_rows,
     ("docs/smooth-classifier.md", "usual"): partial(against_usual, ours="smooth"),
     ("docs/smooth-classifier.md", "one percent"): at_one_percent,
-    ("docs/theory/moment-descent.md", "claims"): partial(paper_claims, claims=ghanbari_2018.claims),
     ("docs/theory/moment-training.md", "claims"): partial(
         paper_claims, claims=ghanbari_2019.claims
+    ),
+    ("docs/theory/moment-training.md", "claims of 2018"): partial(
+        paper_claims, claims=ghanbari_2018.claims
     ),
     ("docs/when-it-pays.md", "training"): when_training_pays,
     ("docs/when-it-pays.md", "pays"): partial(

@@ -88,7 +88,7 @@ def test_every_claim_of_the_abstract_has_a_verdict():
 
 
 def test_the_theory_page_says_what_was_measured():
-    page = Path(__file__).parents[3] / "docs" / "theory" / "moment-descent.md"
+    page = Path(__file__).parents[3] / "docs" / "theory" / "moment-training.md"
     text, results = page.read_text(encoding="utf-8"), Results(RECORD.rows())
     better, level = {}, {}
     for metric, ending in (("accuracy", ", intercept"), ("AUC", "")):
