@@ -41,10 +41,10 @@ test-all: ## Run what `make ci` runs with all cases of all tests, and the galler
 	bash .ci/run --all
 
 laws: ## Run all cases of the laws, in one process
-	OPENBLAS_NUM_THREADS=1 $(PYTHON) -m pytest --all-cases tests/laws
+	OPENBLAS_NUM_THREADS=1 $(PYTHON) -m pytest --all-cases tests/contracts
 
 engines: ## Test every place rows can live: needs the extras, Java and PostgreSQL
-	DIRECTRIX_ENGINES=all OPENBLAS_NUM_THREADS=1 $(PYTHON) -m pytest --all-cases tests/engines tests/integrations tests/laws/test_engines.py tests/classifiers/fitting/test_two_passes.py tests/classifiers/direct/test_fit_source.py
+	DIRECTRIX_ENGINES=all OPENBLAS_NUM_THREADS=1 $(PYTHON) -m pytest --all-cases tests/engines tests/integrations tests/contracts/test_engines.py tests/classifiers/fitting/test_two_passes.py tests/classifiers/direct/test_fit_source.py
 
 fuzz: ## Feed 20,000 damaged summary files to the loader
 	DIRECTRIX_FUZZ=20000 $(PYTHON) -m pytest tests/moments/test_storage_fuzz.py

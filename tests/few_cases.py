@@ -23,7 +23,7 @@ class Selection:
 CHEAP = tuple(
     f"tests/{room}/"
     for room in (
-        *("checks", "exceptions", "frontier", "losses", "metrics"),
+        *("exceptions", "frontier", "losses", "metrics"),
         *("moments", "risks", "solve", "tables"),
     )
 )
@@ -31,7 +31,7 @@ CHEAP = tuple(
 #: The gallery, and tests whose cases are fits: second cases would take a third of their time.
 FITS = (
     "tests/test_examples.py",
-    *(f"tests/laws/test_{law}.py" for law in ("budgets", "money", "segments")),
+    *(f"tests/contracts/test_{law}.py" for law in ("budgets", "money", "segments")),
     *(
         f"tests/{room}/"
         for room in ("classifiers", "cli", "designs", "displays", "documents", "monitoring")

@@ -71,6 +71,6 @@ def test_tests_of_the_file_come_first_and_all_that_can_see_it_follow():
     names = files_of_tests("src/directrix/rows/sums.py", graph)
     assert {"tests/moments/test_tree.py", "tests/moments/test_double_double.py"} <= set(names)
     assert len(names) == len(set(names))
-    assert names.index("tests/laws/test_moments.py") < names.index(
+    assert names.index("tests/contracts/test_moments.py") < names.index(
         "tests/export/test_model_file.py"
     )

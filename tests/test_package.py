@@ -57,7 +57,7 @@ def test_losses_do_not_load_scipy_signal():
 
 def test_a_classifier_loads_only_what_a_fit_needs():
     modules = loaded("directrix.classifiers")
-    above = {"checks", "cli", "displays", "export", "integrations"}
+    above = {"cli", "displays", "export", "integrations"}
     # Only fit_source reads rows with an engine.
     assert not {f"directrix.{room}" for room in above | {"engines"}} & modules
     # They would take longer to import than all classifiers.

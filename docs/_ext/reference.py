@@ -38,7 +38,6 @@ ROOMS = {
         "Risks and losses as functions of the coefficients, with gradients and Hessian products.",
     ),
     "directrix.solve": ("Solvers", "Minimisers of objectives."),
-    "directrix.checks": ("Checks", "Laws that new losses and metrics must keep."),
 }
 #: Names without a docstring.
 _LEFT_OUT = {"__version__", "TABLE", "Callback", "Objective"}

@@ -49,7 +49,7 @@ _MODULES = {
     "summarize": "engines",
 }
 _ROOMS = (
-    *("checks", "classifiers", "datasets", "displays", "documents", "engines", "exceptions"),
+    *("classifiers", "datasets", "displays", "documents", "engines", "exceptions"),
     *("export", "frontier", "losses", "metrics", "moments", "monitoring", "objectives", "risks"),
     *("solve", "tables"),
 )

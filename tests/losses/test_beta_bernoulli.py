@@ -1,8 +1,8 @@
 from dataclasses import replace
 
 import pytest
+from contracts.cases import draw_rows
 
-from directrix.checks.check import draw_rows
 from directrix.losses import BetaBernoulli
 
 

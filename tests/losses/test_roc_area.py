@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from contracts.cases import draw_rows
 from scipy.optimize import minimize
 
-from directrix.checks.check import draw_rows
 from directrix.losses import PairwiseHinge, Ramp, SmoothedROCArea, SquaredHinge
 
 PAIR = np.array([True, False])

@@ -1,6 +1,6 @@
 """What all summaries share: multiples, relabelling, and the number of rows of a table.
 
-The laws of sums and multiples are in ``tests/laws/test_summaries.py``.
+The laws of sums and multiples are in ``tests/contracts/test_summaries.py``.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Binner as a scikit-learn transformer, and its parameters. Its laws are in tests/laws."""
+"""Binner as a scikit-learn transformer, and its parameters. Its laws are in tests/contracts."""
 
 from datetime import date
 

@@ -18,7 +18,7 @@ class Loss(ABC):
     A subclass is a frozen dataclass, hashable and compared by value. Either it is **convex** and
     never below the metric it stands for (divided by `worst`), or it is **tight**: as it sharpens
     it tends to that metric itself. A convex loss that is built on a margin has a tight companion,
-    its `Ramp`. `directrix.checks.check_loss` tests a new one.
+    its `Ramp`. The laws that it keeps are in ``tests/contracts``.
     """
 
     #: Stands for the loss wherever one is expected.

@@ -262,7 +262,8 @@ class Metric(ABC):
 
     A subclass defines ``score`` (the exact metric of rows), ``best`` (the best threshold on a
     curve) and ``risk`` (the same metric as a function of the class means and variances of normal
-    scores, turned so that less is better). `directrix.checks.check_metric` tests a new one.
+    scores, turned so that less is better). The laws that it keeps are in
+    ``tests/contracts``.
     """
 
     greater_is_better: ClassVar[bool] = True

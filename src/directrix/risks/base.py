@@ -32,8 +32,6 @@ class Risk(ABC):
 
     #: Whether adding a constant to all scores changes nothing.
     shift_invariant: ClassVar[bool]
-    #: Whether it is a continuous function of the four numbers.
-    continuous: ClassVar[bool] = True
     #: Angle of the optimum on the frontier of moments, if it is known beforehand.
     angle: ClassVar[float | None] = None
 

@@ -230,8 +230,7 @@ class MissAtPrecision(FixedPoint):
     determines τ. If no threshold is precise enough nothing is caught, and the risk is 1.
     """
 
-    #: The risk jumps where the curve of precision touches p.
-    continuous = False
+    # The risk jumps where the curve of precision touches p.
     precision: float
 
     def threshold(self, scores: ScoreMoments) -> float:

@@ -1,4 +1,4 @@
-"""Databases bin rows as the binner does; laws over random tables are in tests/laws."""
+"""Databases bin rows as the binner does; laws over random tables are in tests/contracts."""
 
 from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction

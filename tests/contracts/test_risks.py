@@ -1,6 +1,6 @@
 """Laws of every metric of THE TABLE and of its risk, and of some other parameters.
 
-The laws are in `directrix.checks`: a metric that has a row in THE TABLE is tested by being there.
+The laws are in `contracts.metrics`: a metric that has a row in THE TABLE is tested by being there.
 Here Hypothesis searches for moments of the scores at which a law of risks is broken.
 """
 
@@ -11,6 +11,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from contracts import risks
+from contracts.cases import score_moments
+from contracts.losses import require_value
+from contracts.metrics import N_ROWS, metric_laws
+from contracts.risks import rates_above
 from few_cases import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,11 +24,6 @@ from scipy.special import ndtr
 from scipy.stats import norm
 
 from directrix import metrics
-from directrix.checks import metric_checks, risks
-from directrix.checks.check import score_moments
-from directrix.checks.losses import require_value
-from directrix.checks.metrics import N_ROWS
-from directrix.checks.risks import rates_above
 from directrix.metrics import (
     AUC,
     Cost,
@@ -56,10 +56,10 @@ FIXED = {name: metric for name, metric in METRICS.items() if metric.fixes_thresh
 #: On a larger sample below.
 SAMPLED = "risk: metric of normal scores"
 LAWS = [
-    pytest.param(check.run, id=f"{name}-{check.name}")
+    pytest.param(law, id=f"{name}-{title}")
     for name, metric in METRICS.items()
-    for check in metric_checks(metric)
-    if check.name != SAMPLED
+    for title, law in metric_laws(metric).items()
+    if title != SAMPLED
 ]
 
 
@@ -70,7 +70,7 @@ def test_law(law):
 
 
 def scores(ratio=1.0, reach=4.0, scales=3.0):
-    """Draw moments as `directrix.checks.check.draw_score_moments` does."""
+    """Draw moments as `contracts.cases.draw_score_moments` does."""
     return st.builds(
         score_moments,
         st.floats(-ratio, ratio),

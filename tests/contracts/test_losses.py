@@ -1,6 +1,6 @@
 """Laws of every loss of THE TABLE, and of the same losses with other parameters.
 
-The laws themselves are in `directrix.checks`: a loss that has a row in THE TABLE is tested by being
+The laws themselves are in `contracts.losses`: a loss that has a row in THE TABLE is tested by being
 there. The oracle of `loss_oracle` is optional; a loss without one keeps all other laws.
 """
 
@@ -9,12 +9,11 @@ from functools import partial
 
 import numpy as np
 import pytest
+from contracts.cases import draw_rows
+from contracts.losses import agrees_with_definition, loss_laws
 from loss_oracle import by_definition, has_definition
 
 import directrix.losses
-from directrix.checks import loss_checks
-from directrix.checks.check import draw_rows
-from directrix.checks.losses import agrees_with_definition
 from directrix.losses import (
     BetaBernoulli,
     BreakEven,
@@ -44,9 +43,9 @@ LOSSES = {loss.name: loss for row in TABLE for loss in row.losses} | {
     "ramp of the break-even": Ramp(BreakEven(kappa=0.1)),
 }
 LAWS = [
-    pytest.param(check.run, id=f"{name}-{check.name}")
+    pytest.param(law, id=f"{name}-{title}")
     for name, loss in LOSSES.items()
-    for check in loss_checks(loss)
+    for title, law in loss_laws(loss).items()
 ]
 every_loss = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
 

@@ -1,40 +1,35 @@
 """Laws of risks: a metric as a function of the means and variances of normal scores.
 
-A law takes a metric and its risk, or a risk and score moments to try it on. `directrix.checks`
-draws the moments at random; a property-based test may search for worse ones.
+A law takes a metric and its risk, or a risk and score moments to try it on. `metrics` draws
+the moments at random; `test_risks` lets Hypothesis search for worse ones.
 """
 
-from __future__ import annotations
-
 from itertools import product
-from typing import Any
 
 import numpy as np
+from contracts.cases import require, require_close
 from scipy.stats import norm
 
-from directrix._typing import AnyArray, FloatArray
-from directrix.checks.check import require, require_close
-from directrix.metrics.base import Metric
 from directrix.moments.projection import ScoreMoments
-from directrix.risks.base import Risk
+from directrix.risks import MissAtPrecision
 
 _NEAR = 8e-3  # standard deviations within which there must be no jump
 _LOWEST = np.array([-np.inf, 1e-14, -np.inf, 1e-14, 0.0])
 
 
-def unit_of(risk: Risk) -> float:
+def unit_of(risk):
     """Return the highest value of a risk, the unit of its errors; one if it is not bounded."""
     highest = risk.bounds[1]
     return highest if np.isfinite(highest) else 1.0
 
 
-def is_smooth(risk: Risk, moments: ScoreMoments) -> bool:
+def is_smooth(risk, moments):
     """Return whether a risk has no jump near these moments.
 
-    A risk that is not continuous jumps where its threshold does: the curve of precision touches
-    the limit there.
+    The miss rate at a precision jumps where its threshold does: the curve of precision touches the
+    limit there.
     """
-    if risk.continuous:
+    if not isinstance(risk, MissAtPrecision):
         return True
     threshold = risk.threshold(moments)
     unit = np.sqrt(min(moments.var_pos, moments.var_neg))
@@ -49,7 +44,7 @@ def is_smooth(risk: Risk, moments: ScoreMoments) -> bool:
     return True
 
 
-def scale_does_not_count(risk: Risk, moments: ScoreMoments) -> None:
+def scale_does_not_count(risk, moments):
     """Require that multiplying all scores by a positive number changes nothing."""
     value = risk.value(moments)
     for power in (-12, 12):
@@ -65,7 +60,7 @@ def scale_does_not_count(risk: Risk, moments: ScoreMoments) -> None:
         require_close(risk.value(scaled), value, message, absolute=tolerance, relative=1e-11)
 
 
-def shift_does_not_count(risk: Risk, moments: ScoreMoments, shift: float) -> None:
+def shift_does_not_count(risk, moments, shift):
     """Require that adding a constant to all scores changes nothing, if the risk declares so.
 
     ``shift`` is the constant in units of the larger standard deviation.
@@ -76,18 +71,18 @@ def shift_does_not_count(risk: Risk, moments: ScoreMoments, shift: float) -> Non
         require_close(moved, value, "value of shifted scores", absolute=1e-11)
 
 
-def value_is_in_range(risk: Risk, moments: ScoreMoments) -> None:
+def value_is_in_range(risk, moments):
     """Require that the value is within the bounds of the risk."""
     _in_range(risk, moments, 1e-12 * unit_of(risk))
 
 
-def _in_range(risk: Risk, moments: ScoreMoments, rounding: float) -> None:
+def _in_range(risk, moments, rounding):
     value = risk.value(moments)
     lowest, highest = risk.bounds
     require(lowest - rounding <= value <= highest + rounding, f"{value} is out of bounds")
 
 
-def finite_however_far_apart(risk: Risk) -> None:
+def finite_however_far_apart(risk):
     """Require that classes that are far apart, or of very different width, have finite values."""
     far = [0.0, *(sign * 10.0**k for sign in (-1, 1) for k in (0, 2, 8))]
     for sd_pos, sd_neg in ((1.0, 1.0), (1e-4, 1.0), (1.0, 1e-4)):
@@ -100,7 +95,7 @@ def finite_however_far_apart(risk: Risk) -> None:
             require(not np.isnan(risk.threshold(moments)), "a threshold is NaN")
 
 
-def class_without_spread_is_the_limit(risk: Risk) -> None:
+def class_without_spread_is_the_limit(risk):
     """Require that a class whose scores are all equal is the limit of one with a small variance."""
     means = ((2, -1), (-1, 2), (0.7, 0.1), (0.1, 0.7))
     for var_pos, var_neg in ((0.0, 1.0), (1.0, 0.0), (0.0, 0.0)):
@@ -116,7 +111,7 @@ def class_without_spread_is_the_limit(risk: Risk) -> None:
     require(lowest <= value <= highest, f"{value} for equal scores is out of bounds")
 
 
-def constant_predictor_has_its_rates(risk: Any) -> None:
+def constant_predictor_has_its_rates(risk):
     """Require that a risk of the rates is that of rates 0 or 1 if one class is always predicted."""
     if not hasattr(risk, "of_rates"):
         return
@@ -126,7 +121,7 @@ def constant_predictor_has_its_rates(risk: Any) -> None:
         require(value == risk.of_rates(rate, rate, 0.3), f"value {value} of a constant")
 
 
-def rates_above(thresholds: Any, moments: ScoreMoments) -> tuple[AnyArray, AnyArray]:
+def rates_above(thresholds, moments):
     """Return the true- and false-positive rate by the normal distribution of SciPy."""
     return (
         norm.sf(thresholds, moments.mean_pos, np.sqrt(moments.var_pos)),
@@ -134,7 +129,7 @@ def rates_above(thresholds: Any, moments: ScoreMoments) -> tuple[AnyArray, AnyAr
     )
 
 
-def no_threshold_is_better(risk: Any, moments: ScoreMoments) -> None:
+def no_threshold_is_better(risk, moments):
     """Require that a risk of the rates is lowest at the threshold that it returns."""
     if not hasattr(risk, "of_rates"):
         return
@@ -151,7 +146,7 @@ def no_threshold_is_better(risk: Any, moments: ScoreMoments) -> None:
     require(value <= least + 1e-12 * unit_of(risk), f"{value} where {least} is possible")
 
 
-def no_threshold_is_better_without_spread(risk: Any) -> None:
+def no_threshold_is_better_without_spread(risk):
     """Require that the threshold is the best if the scores of a class are all equal."""
     if not hasattr(risk, "of_rates"):
         return
@@ -168,9 +163,7 @@ def no_threshold_is_better_without_spread(risk: Any) -> None:
         require(value <= least + rounding, f"{value} where {least} is possible")
 
 
-def threshold_keeps_the_constraint(
-    metric: Metric, risk: Risk, moments: ScoreMoments, n_rows: float
-) -> None:
+def threshold_keeps_the_constraint(metric, risk, moments, n_rows):
     """Require that a threshold which the metric fixes just keeps its limit or quota."""
     constraint = metric.constraint(moments.prior, n_rows) if metric.fixes_threshold else None
     if constraint is None:
@@ -190,7 +183,7 @@ def threshold_keeps_the_constraint(
     require_close(kept, constraint.value, f"{constraint.rate} at the threshold", absolute=1e-9)
 
 
-def profile_is_that_of_single_classifiers(risk: Risk) -> None:
+def profile_is_that_of_single_classifiers(risk):
     """Require that `profile` returns the risk and the threshold of every classifier."""
     rng = np.random.default_rng(8)
     gap, sd_pos, sd_neg = rng.normal(size=40) * 2.0, *np.exp(rng.normal(size=(2, 40)))
@@ -211,7 +204,7 @@ SAMPLES = {
 _BATCHES = 20
 
 
-def normal_sample(moments: ScoreMoments, n_rows: int) -> tuple[AnyArray, FloatArray]:
+def normal_sample(moments, n_rows):
     """Return labels and normal scores, ordered so that twenty batches have the exact prior."""
     rng = np.random.default_rng(2024)
     size = n_rows // _BATCHES
@@ -220,9 +213,7 @@ def normal_sample(moments: ScoreMoments, n_rows: int) -> tuple[AnyArray, FloatAr
     return y, rng.normal(mean, np.sqrt(np.where(y, moments.var_pos, moments.var_neg)))
 
 
-def standard_errors_off(
-    metric: Metric, risk: Risk, moments: ScoreMoments, y: AnyArray, scores: FloatArray
-) -> float:
+def standard_errors_off(metric, risk, moments, y, scores):
     """Return the distance of a risk from the exact metric of a sample, in standard errors.
 
     ``metric`` must not count a number of rows, because the standard error is estimated from

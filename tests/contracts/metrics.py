@@ -1,27 +1,14 @@
 """Laws of metrics: an exact score with weights and ties, a best threshold, and a risk."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
+from contracts import risks
+from contracts.cases import draw_rows, draw_score_moments, require, require_close
+from contracts.losses import require_value
 
-from directrix._typing import AnyArray
-from directrix.checks import risks
-from directrix.checks.check import (
-    Check,
-    Rows,
-    draw_rows,
-    draw_score_moments,
-    require,
-    require_close,
-    run_all,
-)
-from directrix.checks.losses import require_value
 from directrix.metrics.base import Curve, CurveStack, Metric
-from directrix.risks.base import RatesRisk, Risk
+from directrix.risks.base import RatesRisk
 
 #: Number of rows passed to the risk of a metric that counts rows.
 N_ROWS = 1000
@@ -32,42 +19,14 @@ _SLACK = 1e-13
 _RANDOM = 20_000
 
 
-def check_metric(metric: Metric) -> None:
-    """Check that a metric keeps the laws of metrics; raise AssertionError if it breaks one.
-
-    Parameters
-    ----------
-    metric : Metric
-
-    Examples
-    --------
-    >>> from directrix.checks import check_metric
-    >>> from directrix.metrics import FromRates
-    >>> check_metric(FromRates(lambda tpr, fpr, prior: tpr - fpr))
-    """
-    run_all(metric_checks(metric), metric)
+def metric_laws(metric):
+    """Return the laws of a metric and of its risk by name, as functions without arguments."""
+    return score_laws(metric) | risk_laws(metric)
 
 
-def metric_checks(metric: Metric) -> list[Check]:
-    """Return the checks of a metric, for a test suite to parametrise.
-
-    Parameters
-    ----------
-    metric : Metric
-
-    Examples
-    --------
-    >>> from directrix.checks import metric_checks
-    >>> from directrix.metrics import AUC
-    >>> [check.name for check in metric_checks(AUC())][:2]
-    ['declares what it is', 'is a value']
-    """
-    return [*score_checks(metric), *risk_checks(metric)]
-
-
-def score_checks(metric: Metric) -> list[Check]:
-    """Return the checks of the exact score."""
-    laws: dict[str, Callable[[Metric], None]] = {
+def score_laws(metric):
+    """Return the laws of the exact score."""
+    laws = {
         "declares what it is": declares_what_it_is,
         "is a value": require_value,
         "direction": direction_is_as_declared,
@@ -82,13 +41,13 @@ def score_checks(metric: Metric) -> list[Check]:
         "many curves are evaluated as one": many_curves_are_evaluated_as_one,
         "function of the rates": rates_agree_with_the_score,
     }
-    return [Check(name, partial(law, metric)) for name, law in laws.items()]
+    return {name: partial(law, metric) for name, law in laws.items()}
 
 
-def risk_checks(metric: Metric) -> list[Check]:
-    """Return the checks of the risk, on score moments that are drawn at random."""
+def risk_laws(metric):
+    """Return the laws of the risk, on score moments that are drawn at random."""
     risk = metric.risk(N_ROWS)
-    fixed: dict[str, Callable[[Risk], None]] = {
+    fixed = {
         "risk: finite however far apart": risks.finite_however_far_apart,
         "risk: class without spread": risks.class_without_spread_is_the_limit,
         "risk: constant predictor": risks.constant_predictor_has_its_rates,
@@ -100,25 +59,25 @@ def risk_checks(metric: Metric) -> list[Check]:
         "risk: best threshold": partial(_drawn, risks.no_threshold_is_better, ratio=6.0),
         "risk: constraint": partial(_drawn, partial(_constrained, metric), ratio=2.0),
     }
-    checks = [Check(name, partial(law, risk)) for name, law in fixed.items()]
-    return [*checks, Check("risk: metric of normal scores", partial(is_its_risk, metric))]
+    laws = {name: partial(law, risk) for name, law in fixed.items()}
+    return laws | {"risk: metric of normal scores": partial(is_its_risk, metric)}
 
 
-def _drawn(law: Callable[[Risk, Any], None], risk: Risk, **how: float) -> None:
+def _drawn(law, risk, **how):
     for seed in range(_DRAWS):
         law(risk, draw_score_moments(seed, **how))
 
 
-def _shifted(risk: Risk, moments: Any) -> None:
+def _shifted(risk, moments):
     for shift in (-8.0, 0.3, 8.0):
         risks.shift_does_not_count(risk, moments, shift)
 
 
-def _constrained(metric: Metric, risk: Risk, moments: Any) -> None:
+def _constrained(metric, risk, moments):
     risks.threshold_keeps_the_constraint(metric, risk, moments, N_ROWS)
 
 
-def is_its_risk(metric: Metric, n_rows: int = _SAMPLE) -> None:
+def is_its_risk(metric, n_rows=_SAMPLE):
     """Require that the metric of a large normal sample is its risk, to four standard errors."""
     if not _is_share(metric):
         return
@@ -128,7 +87,7 @@ def is_its_risk(metric: Metric, n_rows: int = _SAMPLE) -> None:
         require(off <= 4.0, f"the risk is {off:.1f} standard errors from the score ({name})")
 
 
-def _is_share(metric: Metric) -> bool:
+def _is_share(metric):
     """Return whether the risk does not depend on the number of rows."""
     try:
         metric.risk()
@@ -137,15 +96,15 @@ def _is_share(metric: Metric) -> bool:
     return True
 
 
-def _sign(metric: Metric) -> float:
+def _sign(metric):
     return 1.0 if metric.greater_is_better else -1.0
 
 
-def _score(metric: Metric, rows: Rows) -> float:
+def _score(metric, rows):
     return metric.score(rows.positive, rows.scores, rows.weight)
 
 
-def declares_what_it_is(metric: Metric) -> None:
+def declares_what_it_is(metric):
     """Require that a metric has one-line labels and consistent flags."""
     require(isinstance(metric, Metric), "it must be a subclass of directrix.metrics.Metric")
     for label in (metric.label, metric.rate_label):
@@ -155,7 +114,7 @@ def declares_what_it_is(metric: Metric) -> None:
     require(metric.unit > 0, "its unit must be above zero")
 
 
-def direction_is_as_declared(metric: Metric) -> None:
+def direction_is_as_declared(metric):
     """Require that perfect scores are no worse than their opposite, and less risk is better."""
     positive, scores, weight = draw_rows(1, 80)
     perfect = np.where(positive, 1.0, -1.0) * (1.0 + np.abs(scores))
@@ -165,7 +124,7 @@ def direction_is_as_declared(metric: Metric) -> None:
     require(low < high, "of_loss must turn a lower risk into a better metric")
 
 
-def order_of_rows_does_not_matter(metric: Metric) -> None:
+def order_of_rows_does_not_matter(metric):
     """Require that a permutation of the rows leaves the score alone."""
     rows = draw_rows(8, 80, ties=True)
     order = np.random.default_rng(0).permutation(len(rows.scores))
@@ -175,7 +134,7 @@ def order_of_rows_does_not_matter(metric: Metric) -> None:
     )
 
 
-def weight_k_is_k_rows(metric: Metric) -> None:
+def weight_k_is_k_rows(metric):
     """Require that a row of weight k counts as k rows, a row of weight zero not at all."""
     for seed in range(3):
         rows = draw_rows(seed + 20, 80, ties=True, whole=True)
@@ -193,7 +152,7 @@ def weight_k_is_k_rows(metric: Metric) -> None:
         require_close(plain, value, "score without weights", absolute=1e-13, relative=1e-13)
 
 
-def labels_of_any_type(metric: Metric) -> None:
+def labels_of_any_type(metric):
     """Require that booleans, 0 and 1, −1 and 1, and two texts are the same labels."""
     positive, scores, weight = draw_rows(2, 80, ties=True)
     value = metric.score(positive, scores, weight)
@@ -205,7 +164,7 @@ def labels_of_any_type(metric: Metric) -> None:
         require(metric.score(labels, scores, weight) == value, f"score of {labels.dtype} labels")
 
 
-def scale_of_the_scores_does_not_count(metric: Metric) -> None:
+def scale_of_the_scores_does_not_count(metric):
     """Require that scaling changes nothing, nor increasing maps unless the threshold is zero."""
     positive, scores, weight = draw_rows(3, 80, ties=True)
     value = metric.score(positive, scores, weight)
@@ -216,11 +175,11 @@ def scale_of_the_scores_does_not_count(metric: Metric) -> None:
         require(metric.score(positive, mapped, weight) == value, "score of mapped scores")
 
 
-def _curve(rows: Rows) -> Curve:
+def _curve(rows):
     return Curve.of(rows.positive, rows.scores, rows.weight)
 
 
-def best_threshold_is_the_best(metric: Metric) -> None:
+def best_threshold_is_the_best(metric):
     """Require that the best threshold has the value it claims, and that none is better."""
     for seed in range(3):
         rows = draw_rows(seed + 30, 80, ties=True)
@@ -239,7 +198,7 @@ def best_threshold_is_the_best(metric: Metric) -> None:
         require(max(others) <= _sign(metric) * value + slack, "another threshold is better")
 
 
-def best_among_is_the_best(metric: Metric) -> None:
+def best_among_is_the_best(metric):
     """Require that the best of some thresholds is one of them, and the best of all the best."""
     curve = _curve(draw_rows(4, 80))
     every = np.arange(len(curve.true_positives))
@@ -255,7 +214,7 @@ def best_among_is_the_best(metric: Metric) -> None:
     )
 
 
-def limit_is_kept(metric: Metric) -> None:
+def limit_is_kept(metric):
     """Require that the best threshold keeps the limit of the metric wherever a threshold does."""
     limit = metric.limit
     for seed in range(3):
@@ -273,7 +232,7 @@ def limit_is_kept(metric: Metric) -> None:
         require(keeps or not kept.any(), f"{limit.label} is broken: {rate}")
 
 
-def chance_is_what_random_scores_reach(metric: Metric) -> None:
+def chance_is_what_random_scores_reach(metric):
     """Require that random scores reach the value of chance, and constant ones nothing better.
 
     The best of many thresholds on n random scores is above chance by some standard errors of a
@@ -292,11 +251,11 @@ def chance_is_what_random_scores_reach(metric: Metric) -> None:
     require(sign * (perfect - chance) >= 0, f"perfect scores have {perfect}, chance {chance}")
 
 
-def many_curves_are_evaluated_as_one(metric: Metric) -> None:
+def many_curves_are_evaluated_as_one(metric):
     """Require that `best_of_each` of a stack of curves is `best` of every curve."""
     first = _curve(draw_rows(5, 80))
     rng = np.random.default_rng(6)
-    factors: AnyArray = rng.uniform(0.5, 2.0, (2, 3, 1))
+    factors = rng.uniform(0.5, 2.0, (2, 3, 1))
     stack = CurveStack(first.true_positives * factors, first.false_positives * factors[::-1])
     values, indices = metric.best_of_each(stack)
     singles = [metric.best(curve) for curve in stack.each()]
@@ -307,7 +266,7 @@ def many_curves_are_evaluated_as_one(metric: Metric) -> None:
     require(indices.ravel().tolist() == expected, "thresholds of many curves differ")
 
 
-def rates_agree_with_the_score(metric: Metric) -> None:
+def rates_agree_with_the_score(metric):
     """Require that a metric with its threshold at zero is a function of the rates there."""
     if metric.fixes_threshold or not metric.uses_threshold:
         return

@@ -1,51 +1,19 @@
-"""What checks share: requirements that name the law they test, and random cases."""
+"""What contracts share: requirements with a message, and random rows and score moments."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.moments.projection import ScoreMoments
 
-# ── Check: one law applied to one loss or metric, and the comparisons that laws are made of ───────
 
-
-class Check(NamedTuple):
-    """A law applied to one loss or metric.
-
-    Parameters
-    ----------
-    name : str
-    run : callable
-        Takes no arguments; raises AssertionError if the law is broken.
-    """
-
-    name: str
-    run: Callable[[], None]
-
-
-def run_all(checks: Iterable[Check], subject: Any) -> None:
-    """Run checks one after the other; the first that fails is named in the error."""
-    for check in checks:
-        try:
-            check.run()
-        except AssertionError as error:
-            msg = f"{subject!r} breaks the law {check.name!r}: {error}"
-            raise AssertionError(msg) from None
-
-
-def require(condition: Any, message: str) -> None:
+def require(condition, message):
     """Raise AssertionError unless a condition holds."""
     if not condition:
         raise AssertionError(message)
 
 
-def require_close(
-    actual: Any, expected: Any, message: str, *, absolute: float = 0.0, relative: float = 0.0
-) -> None:
+def require_close(actual, expected, message, *, absolute=0.0, relative=0.0):
     """Raise AssertionError unless numbers agree to the greater of two tolerances."""
     actual, expected = np.asarray(actual), np.asarray(expected)
     require(
@@ -61,29 +29,24 @@ def require_close(
         require(condition=False, message=f"{message}: {actual[worst]} instead of {expected[worst]}")
 
 
-# ── Random rows and random score moments that the laws are tried on ───────────────────────────────
-
-
 class Rows(NamedTuple):
     """Labelled scores with weights, in the order in which losses take them."""
 
-    positive: AnyArray
-    scores: FloatArray
-    weight: FloatArray
+    positive: np.ndarray
+    scores: np.ndarray
+    weight: np.ndarray
 
-    def take(self, indices: AnyArray | IntArray) -> Rows:
+    def take(self, indices):
         """Return some of the rows."""
         return Rows(self.positive[indices], self.scores[indices], self.weight[indices])
 
-    def repeated(self) -> tuple[Rows, IntArray]:
+    def repeated(self):
         """Return every row as often as its whole weight says, and the original of each copy."""
         original = np.repeat(np.arange(len(self.scores)), self.weight.astype(int))
         return self.take(original)._replace(weight=np.ones(len(original))), original
 
 
-def draw_rows(
-    seed: int, n: int = 40, *, ties: bool = False, whole: bool = False, spread: float = 1.5
-) -> Rows:
+def draw_rows(seed, n=40, *, ties=False, whole=False, spread=1.5):
     """Return random rows with at least one of each class.
 
     ``ties`` rounds the scores to halves, so that many are equal. ``whole`` draws whole-number
@@ -99,9 +62,7 @@ def draw_rows(
     return Rows(positive, np.round(2.0 * scores) / 2.0 if ties else scores, weight)
 
 
-def draw_score_moments(
-    seed: int, *, ratio: float = 1.0, reach: float = 4.0, scales: float = 3.0
-) -> ScoreMoments:
+def draw_score_moments(seed, *, ratio=1.0, reach=4.0, scales=3.0):
     """Return the means and variances of the scores of two classes, and a prior.
 
     Either class can be wider than the other by a factor of up to ``10**ratio``. A mean is at most
@@ -114,9 +75,7 @@ def draw_score_moments(
     return score_moments(log_ratio, log_scale, z_pos, z_neg, rng.uniform(0.005, 0.995))
 
 
-def score_moments(
-    log_ratio: float, log_scale: float, z_pos: float, z_neg: float, prior: float
-) -> ScoreMoments:
+def score_moments(log_ratio, log_scale, z_pos, z_neg, prior):
     """Return score moments from the ratio and scale of the deviations and the means over them."""
     sd_pos, sd_neg = 10.0 ** (log_scale + log_ratio / 2), 10.0 ** (log_scale - log_ratio / 2)
     return ScoreMoments(z_pos * sd_pos, sd_pos**2, z_neg * sd_neg, sd_neg**2, prior)
