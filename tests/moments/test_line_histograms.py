@@ -2,7 +2,13 @@ import numpy as np
 import pytest
 
 from directrix.moments import score_histogram as line_histograms
-from directrix.moments.score_histogram import BINS, edges, empty_histogram, histogram_of_lines
+from directrix.moments.score_histogram import (
+    BINS,
+    bins_of_lines,
+    edges,
+    empty_histogram,
+    histogram_of_bins,
+)
 
 
 def rows(n=500, d=3, k=4, seed=0):
@@ -14,6 +20,11 @@ def rows(n=500, d=3, k=4, seed=0):
         rng.normal(size=(k, d + 1)),
         rng.choice([0.0, 0.5, 2.0], n),
     )
+
+
+def histogram_of_lines(X, positive, lines, weight=None):
+    """Count the scores of rows by lines, side by side."""
+    return histogram_of_bins(bins_of_lines(X, positive, lines), positive, weight)
 
 
 def same(histogram, other, **tolerance):

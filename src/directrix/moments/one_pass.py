@@ -287,11 +287,15 @@ def _symmetric(rows: FloatArray, product: FloatArray) -> FloatArray:
     return result
 
 
-def mirror_lower(matrix: FloatArray, size: int = 64) -> None:
+#: Rows and columns of a tile that is mirrored at a time.
+_TILE = 64
+
+
+def mirror_lower(matrix: FloatArray) -> None:
     """Copy the lower triangle of a square matrix onto the upper one, in place, tile by tile."""
     d = len(matrix)
-    for start in range(0, d, size):
-        stop = min(start + size, d)
+    for start in range(0, d, _TILE):
+        stop = min(start + _TILE, d)
         tile = matrix[start:stop, start:stop]
         tile[...] = np.tril(tile) + np.tril(tile, -1).T
         matrix[start:stop, stop:] = matrix[stop:, start:stop].T

@@ -487,13 +487,6 @@ def histogram_of_bins(
     return ScoreHistogram(SIDES, *_sums(bins, positive, weight))
 
 
-def histogram_of_lines(
-    X: AnyArray, positive: AnyArray, lines: FloatArray, weight: FloatArray | None = None
-) -> ScoreHistogram:
-    """Count the scores of rows by k lines, side by side; see `bins_of_lines`."""
-    return histogram_of_bins(bins_of_lines(X, positive, lines), positive, weight)
-
-
 def histogram_of_scores(
     scores: AnyArray, positive: AnyArray, weight: FloatArray | None = None
 ) -> ScoreHistogram:

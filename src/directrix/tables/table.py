@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
@@ -485,38 +485,6 @@ class Table:
     def names(self) -> tuple[str, ...]:
         """Names of the columns."""
         return tuple(column.name for column in self.columns)
-
-    def renamed(self, columns: Mapping[str, str], levels: Mapping[str, Mapping[str, str]]) -> Table:
-        """Return the same rows with other names of columns, and of levels of texts.
-
-        Parameters
-        ----------
-        columns : dict
-            New names of columns by their old ones; others stay.
-        levels : dict of dicts
-            New names of levels by their old ones, by the new name of their column.
-        """
-        for name in columns:
-            if name not in self.names:
-                raise ColumnNotFoundError(name, self.names)
-        found, values = [], self.values.copy(order="F")
-        for k, column in enumerate(self.columns):
-            name = columns.get(column.name, column.name)
-            mapped = [levels.get(name, {}).get(level, level) for level in column.levels]
-            texts = tuple(sorted(set(mapped)))
-            if column.kind == "text":
-                index = np.array([*map(texts.index, mapped), np.nan])
-                codes = np.where(np.isnan(values[:, k]), -1.0, values[:, k]).astype(np.intp)
-                values[:, k] = index[codes]
-            found.append(Column(name, column.kind, texts))
-        names = [column.name for column in found]
-        if twice := [name for name in columns.values() if names.count(name) > 1]:
-            msg = f"two columns would have the name {twice[0]!r}: give them different ones"
-            raise ValueError(msg)
-        for name in levels:
-            if name not in names:
-                raise ColumnNotFoundError(name, names)
-        return Table(tuple(found), values, self.named)
 
     def take(self, rows: AnyArray) -> Table:
         """Return some rows, given by index or mask, with the same columns and levels."""

@@ -23,8 +23,9 @@ from directrix.moments.score_histogram import (
     BINS,
     SIDES,
     ScoreHistogram,
+    bins_of_lines,
     centres,
-    histogram_of_lines,
+    histogram_of_bins,
 )
 
 N, PARTS = 60_000, 8
@@ -362,7 +363,10 @@ def test_the_best_candidate_and_threshold_are_picked(metric):
     X[:, 1] += 2.0 * positive
     lines = np.concatenate([np.eye(3), np.zeros((3, 1))], axis=1)
     halves = slice(0, 7_000), slice(7_000, None)
-    folds = tuple(histogram_of_lines(X[own], positive[own], lines) for own in halves)
+    folds = tuple(
+        histogram_of_bins(bins_of_lines(X[own], positive[own], lines), positive[own])
+        for own in halves
+    )
     metric = resolve(metric)
     picked = select_from_histograms(metric, folds, (1.0, 1.0))
     assert picked.index == 1

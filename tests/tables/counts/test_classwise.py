@@ -45,7 +45,7 @@ def test_a_fold_or_class_that_is_not_there():
     with pytest.raises(ValueError, match="there is no fold 1: this summary has 1 folds"):
         counts.without_fold(1)
     with pytest.raises(ValueError, match="has 0 folds"):
-        counts.unfolded().class_moments(0, without_fold=0)
+        counts.unfolded().without_fold(0)
     with pytest.raises(ValueError, match=r"no class 5; the classes are \[0, 1, 2\]"):
         counts.pair(0, 1, 5)
     assert BinCounts.empty(BINNER).pair(0, 1).shape == (0, 4, 4)

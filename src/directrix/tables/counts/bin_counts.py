@@ -269,15 +269,13 @@ class BinCounts(ClasswiseSummary):
         index = column_position(self.bins, column)
         return int(self.starts[index]), int(self.starts[index + 1])
 
-    def class_moments(self, label: Any = None, *, without_fold: int | None = None) -> CellMoments:
+    def class_moments(self, label: Any = None) -> CellMoments:
         """Return the weight, mean and second moment of the cell indicators of a class.
 
         Parameters
         ----------
         label : optional
             A class; by default all classes together.
-        without_fold : int, optional
-            A fold whose rows are left out.
 
         Returns
         -------
@@ -286,8 +284,7 @@ class BinCounts(ClasswiseSummary):
             each pair of cells, as a symmetric sparse matrix. Cells of all columns follow each
             other, from ``starts``.
         """
-        counts = self.unfolded() if without_fold is None else self.without_fold(without_fold)
-        (groups,) = counts.parts
+        (groups,) = self.unfolded().parts
         if label is not None:
             groups = (groups[self.class_index(label)],)
         return cell_moments(tree_sum(groups or (self._empty_group(),)))
