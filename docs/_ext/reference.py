@@ -24,7 +24,7 @@ ROOMS = {
     "directrix.datasets": ("Data sets", "Three small real tables, which ship with the package."),
     "directrix.displays": ("Displays", "Figures; they need matplotlib."),
     "directrix.documents": ("Documents", "Pages about a card, to read, print and sign."),
-    "directrix.monitoring": ("Monitoring", "Models in use: stores of summaries, checks, repair."),
+    "directrix.monitoring": ("Monitoring", "Models in use: summaries of days, checks, repair."),
     "directrix.export": ("Exports", "A fitted model as a file, and for use without Python."),
     "directrix.engines": ("Engines", "Summaries of rows wherever they are stored."),
     "directrix.classifiers": ("Results of classifiers", "Attributes of fitted classifiers."),

@@ -32,7 +32,6 @@ _LISTED = 30
 _MOST_REASONS = 20_000
 #: Who signs, unless the author says so.
 _ROLES = ("Author", "Reviewer", "Approved by")
-_UNSTATED = "not stated"
 
 
 class GivenRows(NamedTuple):
