@@ -186,5 +186,5 @@ def test_the_page_on_the_paper_has_the_verdicts_of_the_tracked_runs():
 
 
 def test_the_page_of_losses_has_the_verdicts_of_the_tracked_runs():
-    text = (DOCS / "losses.md").read_text(encoding="utf-8")
+    text = (DOCS / "smooth-classifier.md").read_text(encoding="utf-8")
     assert "\n".join(trajectories.short_table(TRAJECTORIES.rows())) in text
