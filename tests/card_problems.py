@@ -47,8 +47,8 @@ def raw_rows(n=300, seed=0, *, new=True):
 
 
 @lru_cache
-def fitted_card(classes=2):
-    """Return a fitted scorecard of this number of classes."""
+def fitted_card():
+    """Return a fitted scorecard."""
     rows = raw_rows(n=500, new=False)
     numbers = np.nan_to_num(rows.iloc[:, 0].to_numpy(dtype=float), posinf=20, neginf=-20)
     score = numbers / 10 + (rows.iloc[:, 1].isin(TEXTS[:7]).to_numpy() - 0.5)
@@ -57,14 +57,14 @@ def fitted_card(classes=2):
     binner = Binner(special_values=special, min_rows=3, min_level_rows=2)
     options = {"learn_from": "counts", "cv": 2, "max_lines": None}  # all columns have points
     classifier = ScorecardClassifier("auc", binner=binner, **options)
-    labels = np.digitize(score, np.quantile(score, np.arange(1, classes) / classes))
+    labels = (score >= np.median(score)).astype(int)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a bad model is good enough
         return classifier.fit(rows, labels)
 
 
 def with_random_points(classifier, seed, *, whole, higher_is_positive=True, labels=None):
-    """Return a copy whose cards have random points for all cells, and two crosses.
+    """Return a copy whose card has random points for all cells, and two crosses.
 
     Parameters
     ----------
@@ -88,22 +88,18 @@ def with_random_points(classifier, seed, *, whole, higher_is_positive=True, labe
         )
         return Cross((left, right), merged, points(4, 3))
 
-    cards = tuple(
-        replace(
-            card,
-            intercept=float(points(1)[0]),
-            columns=(
-                *(points(bins.n_cells) for bins in card.bins[:-1]),
-                np.zeros(card.bins[-1].n_cells),
-            ),
-            crosses=(cross(0, 1, card.bins), cross(3, 2, card.bins)),
-            cutoff=float(points(1)[0]),
-            higher_is_positive=higher_is_positive,
-        )
-        for card in classifier.cards_
+    other, card = deepcopy(classifier), classifier.card_
+    other.card_ = replace(
+        card,
+        intercept=float(points(1)[0]),
+        columns=(
+            *(points(bins.n_cells) for bins in card.bins[:-1]),
+            np.zeros(card.bins[-1].n_cells),
+        ),
+        crosses=(cross(0, 1, card.bins), cross(3, 2, card.bins)),
+        cutoff=float(points(1)[0]),
+        higher_is_positive=higher_is_positive,
     )
-    other = deepcopy(classifier)
-    other.cards_ = cards
     if labels is not None:
         other.classes_ = np.asarray(labels)
         other.positive_ = labels[-1]

@@ -337,14 +337,6 @@ ERRORS = [
         "positive='yes' is not a label: give one of 0, 1",
     ),
     (
-        LabelNotFoundError(1, (0, 1, 2)),
-        {"label": 1, "available": (0, 1, 2)},
-        (
-            "positive=1 needs two classes, but the labels are 0, 1, 2: leave it out, or fit to `y"
-            " == label`"
-        ),
-    ),
-    (
         CardSizeError(10, (40, 60)),
         {"max_lines": 10, "known": (40, 60)},
         (

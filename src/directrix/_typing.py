@@ -2,7 +2,7 @@
 
 Labels
     The positive class is the last of two sorted labels: 1 of {0, 1}, +1 of {−1, +1}, "yes" of
-    {"no", "yes"}. More than two classes are treated one-vs-rest.
+    {"no", "yes"}.
 Rows
     ``X`` has shape (n, d), one row for each example. Sums are always kept in float64.
 Coefficients

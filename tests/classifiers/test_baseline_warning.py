@@ -62,7 +62,7 @@ def test_the_baseline_itself_is_no_news():
 def test_a_more_complex_line_that_is_no_better_is_news():
     fitted = DirectClassifier("auc", cv=2).fit(X, Y)
     worse = replace(fitted.report_, gap=Gap(-0.01, -0.02, 0.0))
-    fitted.reports_ = (worse,)
+    fitted._report = worse
     assert advice(lambda: fitted._warn_about_baseline([fitted]))
 
 

@@ -5,7 +5,7 @@ from datetime import date, datetime
 import numpy as np
 import pytest
 
-from directrix.classifiers.labels import class_names, output_names, probability_names
+from directrix.classifiers.labels import class_names, output_names, probability_name
 
 
 @pytest.mark.parametrize(
@@ -41,9 +41,8 @@ def test_names_are_distinct_identifiers_that_no_database_cuts_off(classes):
     assert all(name.isidentifier() and len(name.encode()) <= 63 for name in names)
 
 
-def test_of_two_classes_the_positive_one_has_a_probability():
-    assert probability_names(["bad", "good"]) == ("probability_good",)
-    assert probability_names(["bad", "good"], "bad") == ("probability_bad",)
-    assert probability_names([0, 1], 0) == ("probability_0",)
-    assert probability_names([False, True], positive=False) == ("probability_false",)
-    assert probability_names(["a", "b", "c"]) == ("probability_a", "probability_b", "probability_c")
+def test_the_positive_class_has_a_probability():
+    assert probability_name(["bad", "good"]) == "probability_good"
+    assert probability_name(["bad", "good"], "bad") == "probability_bad"
+    assert probability_name([0, 1], 0) == "probability_0"
+    assert probability_name([False, True], positive=False) == "probability_false"

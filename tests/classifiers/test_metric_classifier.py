@@ -1,3 +1,4 @@
+import re
 import warnings
 
 import numpy as np
@@ -7,7 +8,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import PredefinedSplit, TimeSeriesSplit
 
 from directrix import DirectClassifier, ScorecardClassifier
-from directrix.classifiers.metric_classifier import MetricClassifier
 from directrix.exceptions import NotBetterThanBaselineWarning, OneClassPredictedWarning
 from directrix.exceptions.columns import ColumnNotFoundError, LazyTableError
 from directrix.export import load, save
@@ -27,17 +27,11 @@ def copy_of(member, **params):
 
 
 @members
-@pytest.mark.filterwarnings("ignore::directrix.exceptions.NotBetterThanBaselineWarning")
-def test_the_most_probable_of_several_classes_is_predicted(member):
-    labels = np.array(["a", "b", "c"])[Y + 1 * (X[:, 1] > 0.8)]
-    fitted = copy_of(member).fit(X, labels)
-    assert isinstance(fitted, MetricClassifier)
-    probability = fitted.predict_proba(X)
-    np.testing.assert_allclose(probability.sum(axis=1), 1.0)
-    np.testing.assert_array_equal(fitted.predict(X), fitted.classes_[probability.argmax(axis=1)])
-    assert len(fitted.reports_) == 3
-    with pytest.raises(AttributeError, match="reports_"):
-        _ = fitted.report_
+def test_more_than_two_labels_are_named_with_what_to_do(member):
+    labels = np.array(list("abcdefg"))[np.arange(150) % 7]
+    words = "7 labels, 'a', 'b', 'c', 'd', 'e' and 2 more. Fit one classifier for each"
+    with pytest.raises(ValueError, match=re.escape(words)):
+        copy_of(member).fit(X, labels)
 
 
 @members
@@ -97,16 +91,6 @@ def test_one_class_for_every_row_is_said_once(member, points):
     assert len(said) == 1
     assert "every row is predicted negative" in str(said[0].message)
     assert said[0].filename == __file__
-
-
-def test_one_class_of_several_classes_is_said_once():
-    rng = np.random.default_rng(3)
-    labels = rng.choice(["a", "b", "c"], p=[0.1, 0.1, 0.8], size=300)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", OneClassPredictedWarning)
-        DirectClassifier("error", cv=3, warn_baseline=False).fit(rng.normal(size=(300, 2)), labels)
-    (said,) = [each for each in caught if each.category is OneClassPredictedWarning]
-    assert "for the score of a, b" in str(said.message)
 
 
 @members

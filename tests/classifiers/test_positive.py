@@ -7,7 +7,6 @@ from directrix.classifiers.labels import (
     positive_of,
     toward_positive,
 )
-from directrix.exceptions import LabelNotFoundError
 
 
 class Known:
@@ -25,12 +24,6 @@ def test_the_label_is_the_one_among_the_classes(asked, label):
     assert found == label
     assert type(found) is int
     assert ending_with(asked, np.array([0, 1])).tolist() == [1 - label, label]
-
-
-def test_more_than_two_classes_are_each_positive_in_turn():
-    assert positive_label(None, np.array(["a", "b", "c"])) is None
-    with pytest.raises(LabelNotFoundError, match="two classes"):
-        positive_label("a", np.array(["a", "b", "c"]))
 
 
 def test_scores_are_turned_towards_the_positive_label():

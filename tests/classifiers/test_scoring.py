@@ -36,10 +36,6 @@ class NumpyArithmetic:
         return expit(value)
 
 
-def linear_scores(formula, X):
-    return X @ np.array(formula.coefficients).T + np.array(formula.intercepts)
-
-
 @pytest.mark.parametrize(
     "classifier",
     [
@@ -53,23 +49,9 @@ def linear_scores(formula, X):
 )
 def test_the_response_is_the_probability_of_the_last_class(classifier):
     formula = classifier.fit(X, Y).scoring_formula()
-    assert formula.two_classes
-    assert formula.one_vs_rest == ()
-    scores = linear_scores(formula, X)[:, 0]
+    scores = X @ np.array(formula.coefficients) + formula.intercept
     probability = formula.response.probability(scores, NumpyArithmetic())
     np.testing.assert_allclose(probability, classifier.predict_proba(X)[:, 1], atol=1e-14)
-
-
-def test_one_sigmoid_for_each_of_several_classes():
-    noise = np.random.default_rng(7).normal(size=120)  # lines that divide all rows take long
-    labels = np.digitize(X[:, 0] + noise, [-0.5, 0.5])
-    classifier = DirectClassifier("balanced_error", cv=3).fit(X, labels)
-    formula = classifier.scoring_formula()
-    assert formula.response is None
-    assert formula.responses == formula.one_vs_rest
-    pairs = zip(formula.one_vs_rest, linear_scores(formula, X).T, strict=True)
-    scores = [sigmoid.log_odds(score, NumpyArithmetic()) for sigmoid, score in pairs]
-    np.testing.assert_allclose(np.transpose(scores), classifier.decision_function(X), atol=1e-12)
 
 
 @pytest.mark.parametrize(("plateaus", "always"), [((0.6, 0.3), 1), ((0.1, 0.3), 0)])

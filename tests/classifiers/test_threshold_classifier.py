@@ -6,7 +6,6 @@ from html import escape
 
 import numpy as np
 import pytest
-from sklearn.metrics import accuracy_score
 
 from directrix import DirectClassifier, MomentClassifier, Moments, ScorecardClassifier
 from directrix.classifiers import SmoothClassifier
@@ -163,23 +162,3 @@ def test_a_model_without_held_out_scores_says_so(tmp_path):
     with pytest.raises(NoHeldOutScoresError):
         loaded.operating_points(["f1"])
     np.testing.assert_array_equal(loaded.predict(NEW, at=point), fitted.predict(NEW, at=point))
-
-
-@pytest.mark.filterwarnings("ignore::directrix.exceptions.FewRowsWarning")
-def test_more_than_two_classes_have_no_threshold_and_a_mean_score():
-    y = np.where(X[:, 0] > 1, 2, np.where(X[:, 1] > 0.5, 1, 0))
-    for metric in ("error", "auc", "f1", "recall@fpr=0.1"):
-        classifier = DirectClassifier(metric, cv=3).fit(X[:600], y[:600])
-        with pytest.raises(AttributeError, match="two classes"):
-            classifier.predict(X, at="f1")
-        predicted, scores = classifier.predict(X), classifier.decision_function(X)
-        score = classifier.score(X, y)
-        exact = resolve(metric)
-        if metric == "error":
-            assert score == accuracy_score(y, predicted)
-        elif metric == "f1":
-            of_each = [exact.score(y == k, np.where(predicted == k, 1.0, -1.0)) for k in range(3)]
-            assert score == pytest.approx(np.mean(of_each))
-        else:
-            of_each = [exact.score(y == k, scores[:, k]) for k in range(3)]
-            assert score == pytest.approx(np.mean(of_each))

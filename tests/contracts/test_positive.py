@@ -179,12 +179,6 @@ def test_a_label_that_is_not_there_is_refused(name, positive):
     assert caught.value.available == ("default", "paid")
 
 
-def test_more_than_two_classes_have_no_positive_label():
-    y = np.arange(len(X)) % 3
-    with pytest.raises(LabelNotFoundError, match="two classes"):
-        DirectClassifier(positive=1).fit(X, y)
-
-
 @pytest.mark.parametrize("name", ["direct", "card"])
 def test_a_report_on_texts_says_which_is_caught(name):
     said = "Catches 'paid', the last label in sorted order; for the other, give positive='default'."

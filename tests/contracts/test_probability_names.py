@@ -103,7 +103,7 @@ def test_python_source_has_the_probability_of_the_positive_class(bad_is_positive
 
 
 def test_json_says_whose_probability_it_has(bad_is_positive):
-    (entry,) = json.loads(to_json(bad_is_positive))["probability"]
+    entry = json.loads(to_json(bad_is_positive))["probability"]
     assert (entry["class"], entry["name"]) == ("bad", "probability_bad")
     assert entry["one_minus"] is True
 
@@ -127,22 +127,6 @@ def test_pmml_has_probability_and_reasons_of_the_positive_class(positive):
     assert model.get("reasonCodeAlgorithm") == ("pointsAbove" if above else "pointsBelow")
 
 
-def test_more_classes_have_a_probability_each():
-    labels = np.array(["low", "Mid", "high"])[np.digitize(ROWS["a"], [-0.5, 0.5])]
-    classifier = fitted(DirectClassifier("auc", cv=2), labels)
-    made = by_sql(classifier)
-    names = [
-        f"{output}_{end}" for output in ("score", "probability") for end in ("mid", "high", "low")
-    ]
-    assert list(made) == [*names, "prediction"]
-    expected = classifier.predict_proba(ROWS)
-    np.testing.assert_allclose(made[names[3:]], expected, rtol=0, atol=1e-12)
-    both = by_python(classifier)["probabilities"](ROWS.to_dict("records")[0])
-    assert list(both) == ["Mid", "high", "low"]
-    entries = json.loads(to_json(classifier))["probability"]
-    assert [entry["name"] for entry in entries] == names[3:]
-
-
 @pytest.mark.parametrize("label", ['the "b"', "a'b; --", "好", " ", True, 0, -1.0])
 def test_hostile_labels_can_be_queried(label):
     other = "zz" if isinstance(label, str) else 9
@@ -154,7 +138,7 @@ def test_hostile_labels_can_be_queried(label):
         ),
     )
     made = by_sql(classifier)
-    (name,) = classifier.scoring_formula().probability_names
+    name = classifier.scoring_formula().probability_name
     place = classifier.classes_.tolist().index(label)
     expected = classifier.predict_proba(ROWS)[:, place]
     np.testing.assert_allclose(made[name], expected, rtol=0, atol=1e-12)

@@ -226,18 +226,6 @@ def test_a_size_that_is_not_known_is_refused():
         full.compact(20)
 
 
-def test_every_class_of_several_has_sizes():
-    table, _ = loans()
-    classes = np.array(["a", "b", "c"])[np.arange(len(table)) % 3]
-    classes[table["age"] < 30] = "a"
-    made = ScorecardClassifier("auc", max_lines=12, warn_baseline=False).fit(table, classes)
-    assert all(card.n_lines <= 12 for card in made.cards_)
-    assert made.sizes("b")[-1].gap is None
-    assert all(card.n_lines <= 10 for card in made.compact(10).cards_)
-    with pytest.raises(ValueError, match="label must be the class of a card"):
-        made.sizes()
-
-
 @pytest.mark.parametrize("value", [0, 1, 1.5, True, "few"])
 def test_max_lines_is_checked(value):
     table, late = loans(100)

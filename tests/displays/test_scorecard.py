@@ -57,9 +57,9 @@ def changed(fitted, card, slope=None):
     from copy import copy
 
     other = copy(fitted)
-    other.cards_ = (card,)
+    other.card_ = card
     if slope is not None:
-        other.calibrations_ = (replace(fitted.calibration_, below=slope, above=slope),)
+        other.calibration_ = replace(fitted.calibration_, below=slope, above=slope)
     return other
 
 
@@ -200,19 +200,6 @@ def test_what_has_no_card_is_refused(fitted):
     flat = replace(card, columns=tuple(0 * points for points in card.columns), crosses=())
     with pytest.raises(ValueError, match="nothing to draw"):
         ScorecardDisplay.from_estimator(changed(fitted, flat))
-
-
-def test_more_than_two_classes_need_a_label():
-    rng = np.random.default_rng(1)
-    X, y = rng.normal(size=(300, 2)), rng.integers(0, 3, 300)
-    X[:, 0] += y
-    card = ScorecardClassifier("auc", learn_from="counts", cv=2, max_crosses=0, max_lines=None).fit(
-        X, y
-    )
-    with pytest.raises(ValueError, match="label must be the class whose card is drawn"):
-        ScorecardDisplay.from_estimator(card)
-    display = ScorecardDisplay.from_estimator(card, label=2)
-    assert display.panels[0].width == max(np.ptp(points) for points in card.cards_[2].columns)
 
 
 def test_intervals_are_inside_the_frame_and_the_title_has_the_cutoff(fitted):

@@ -50,9 +50,8 @@ def direct():
     return fit(DirectClassifier(Cost(fp=1, fn=4), cv=3), rows(3), np.array([-1, 7], np.int32))
 
 
-def three_classes():
-    X = rows(2)
-    return DirectClassifier(cv=3).fit(X, np.digitize(X[:, 0] + 0.3 * X[:, 1], [-0.5, 0.4]))
+def whole_labels():
+    return fit(DirectClassifier(cv=3), rows(2), [0, 2])
 
 
 def plateaus():
@@ -114,7 +113,7 @@ def card():
 
 
 LINEAR = (
-    *(odd_names, text_labels, direct, three_classes, plateaus),
+    *(odd_names, text_labels, direct, whole_labels, plateaus),
     *(one_side, sparse_prior, one_feature, far, wide),
 )
 KERNEL = (rbf, rbf_by_column, rbf_of_float32, sparse_polynomial, sparse_min, pruned_kernel)
@@ -169,10 +168,9 @@ def answer():
         names = getattr(classifier, "feature_names_in_", None)
         X = X if names is None else pd.DataFrame(X, columns=names)
         probability = classifier.predict_proba(X)
-        two = len(classifier.classes_) == 2
         return (
             classifier.decision_function(X),
-            probability[:, 1] if two else probability,
+            probability[:, 1],
             classifier.predict(X),
         )
 

@@ -1,6 +1,5 @@
 import numpy as np
 
-from directrix.classifiers.scoring import ScoringFormula, Sigmoid
 from directrix.export.plain_json import card_entry, column_entries
 from directrix.models.card import Card, Cross
 from directrix.tables import LevelBins, NumberBins
@@ -33,10 +32,7 @@ def test_the_groups_of_a_cross_are_rows_and_columns_of_its_points():
 
 def test_columns_say_what_their_bins_are():
     card = Card(0.0, (np.zeros(5), np.zeros(4)), bins=(NUMBER, TEXT))
-    formula = ScoringFormula(
-        classes=(0, 1), features=None, response=Sigmoid(0.0, 1.0, 1.0), cards=(card,)
-    )
-    assert column_entries(formula) == [
+    assert column_entries(card) == [
         {"name": "x", "kind": "number", "cuts": [1.0, 2.0], "special_values": [-999.0]},
         {"name": "t", "kind": "text", "levels": ["a", "b", "c"]},
     ]

@@ -18,29 +18,17 @@ def sigmoid(z):
 
 def scored(formula, row):
     """Score a row by what docs/export.md says of the JSON, and nothing else."""
-    lines = [
-        sum(weight * x for weight, x in zip(line, row, strict=True)) + intercept
-        for line, intercept in zip(formula["coefficients"], formula["intercepts"], strict=True)
-    ]
-    classes, responses = formula["classes"], formula["probability"]
-    if responses[0]["kind"] == "plateaus":
-        (plateaus,), (score,) = responses, lines
-        share = sigmoid(plateaus["gamma"] * (score + plateaus["shift"]))
-        probability = min(plateaus["high"], plateaus["low"] + plateaus["rise"] * share)
-        label = (
-            classes[score > formula["threshold"]]
-            if formula["always"] is None
-            else formula["always"]
-        )
-        return score, probability, label
-    odds = [
-        part["offset"] + (part["below"] if score < 0 else part["above"]) * score
-        for part, score in zip(responses, lines, strict=True)
-    ]
-    shares = [sigmoid(z) for z in odds]
-    if len(classes) == 2:
-        return lines[0], shares[0], classes[lines[0] > formula["threshold"]]
-    return odds, [share / sum(shares) for share in shares], classes[odds.index(max(odds))]
+    pairs = zip(formula["coefficients"], row, strict=True)
+    score = sum(weight * x for weight, x in pairs) + formula["intercept"]
+    classes, response = formula["classes"], formula["probability"]
+    if response["kind"] == "plateaus":
+        share = sigmoid(response["gamma"] * (score + response["shift"]))
+        probability = min(response["high"], response["low"] + response["rise"] * share)
+    else:
+        slope = response["below"] if score < 0 else response["above"]
+        probability = sigmoid(response["offset"] + slope * score)
+    label = classes[score > formula["threshold"]]
+    return score, probability, label if formula["always"] is None else formula["always"]
 
 
 def test_ten_thousand_rows_are_scored_as_by_the_estimator(linear, many_rows, answer, figure):
@@ -58,7 +46,7 @@ def test_ten_thousand_rows_are_scored_as_by_the_estimator(linear, many_rows, ans
 def test_it_holds_names_and_labels_and_nothing_else(fitted):
     formula = json.loads(to_json(fitted("odd_names")))
     assert sorted(formula) == [
-        *("always", "classes", "coefficients", "features", "format", "intercepts"),
+        *("always", "classes", "coefficients", "features", "format", "intercept"),
         *("probability", "threshold", "version"),
     ]
     assert (formula["format"], formula["version"]) == ("directrix.scoring", 1)
@@ -69,8 +57,8 @@ def test_it_holds_names_and_labels_and_nothing_else(fitted):
 
 def test_numbers_come_back_to_the_last_bit(fitted):
     formula = json.loads(to_json(fitted("wide")))
-    assert formula["coefficients"] == fitted("wide").coef_.tolist()
-    assert formula["intercepts"] == fitted("wide").intercept_.tolist()
+    assert formula["coefficients"] == fitted("wide").coef_[0].tolist()
+    assert formula["intercept"] == fitted("wide").intercept_[0]
 
 
 def test_a_kernel_is_refused(fitted):
@@ -84,19 +72,19 @@ def test_raw_rows_are_scored_by_a_reader_of_the_json_of_a_card(name):
 
 
 def test_the_json_of_a_card_holds_what_the_documentation_lists():
-    classifier = CARDS["three_integer_classes"]()
+    classifier = CARDS["integer"]()
     model = json.loads(to_json(classifier))
-    assert sorted(model) == ["cards", "classes", "columns", "format", "probability", "version"]
+    assert sorted(model) == ["card", "classes", "columns", "format", "probability", "version"]
     assert (model["format"], model["version"]) == ("directrix.card", 1)
-    assert [column["name"] for column in model["columns"]] == list(classifier.feature_names_in_)
-    kinds = ["number", "number", "text", "boolean", "date", "date", "number"]
+    assert [column["name"] for column in model["columns"]] == list(classifier.feature_names_in_)[:6]
+    kinds = ["number", "number", "text", "boolean", "date", "date"]
     assert [column["kind"] for column in model["columns"]] == kinds
     assert model["columns"][0]["special_values"] == [-999.0]
     assert model["classes"] == classifier.classes_.tolist()
-    for entry, card in zip(model["cards"], classifier.cards_, strict=True):
-        assert sorted(entry) == ["crosses", "cutoff", "higher_is_last", "intercept", "points"]
-        assert entry["points"][1]["missing"] == card.columns[1][0]
-        assert len(entry["crosses"]) == len(card.crosses)
+    entry, card = model["card"], classifier.card_
+    assert sorted(entry) == ["crosses", "cutoff", "higher_is_last", "intercept", "points"]
+    assert entry["points"][1]["missing"] == card.columns[1][0]
+    assert len(entry["crosses"]) == len(card.crosses)
     documentation = Path(__file__).parents[2].joinpath("docs/export.md").read_text(encoding="utf-8")
     assert all(f"`{word}`" in documentation for word in [*model, *entry, *model["columns"][0]])
 

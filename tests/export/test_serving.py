@@ -101,12 +101,10 @@ def as_json(frame):
 NUMBER, TEXT, FLAG, DAY = card_problems.NAMES.values()
 
 
-@pytest.fixture(scope="module", params=[2, 3], ids=["two classes", "three classes"])
-def served(request, tmp_path_factory):
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
     """Return a scorecard and the address of the service that has its module."""
-    classifier = card_problems.with_random_points(
-        card_problems.fitted_card(request.param), 3, whole=True
-    )
+    classifier = card_problems.with_random_points(card_problems.fitted_card(), 3, whole=True)
     folder = tmp_path_factory.mktemp("service")
     (folder / "scorecard.py").write_text(to_python(classifier), encoding="utf-8")
     with service(folder) as address:

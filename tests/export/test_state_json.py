@@ -8,12 +8,12 @@ from directrix.classifiers import OperatingPoint
 from directrix.classifiers.state import ModelMetadata
 from directrix.exceptions.files import FileContentError
 from directrix.export.model_file import (
-    calibrations_from_json,
-    calibrations_to_json,
+    calibration_from_json,
+    calibration_to_json,
     facts_from_json,
     facts_to_json,
-    points_from_json,
-    points_to_json,
+    point_from_json,
+    point_to_json,
 )
 from directrix.losses import Hinge
 from directrix.metrics import RecallAtFPR
@@ -55,31 +55,28 @@ def test_facts_that_are_no_object_are_refused(plain):
         facts_from_json(plain)
 
 
-def test_calibrations_are_read_as_they_were_written():
-    calibrations = (Calibration(0.1, 1.0, 2.0, "fitted"), Calibration(0, 1, 1, ""))
-    plain = through_text(calibrations_to_json(calibrations))
-    assert calibrations_from_json(plain) == calibrations
-    assert calibrations_to_json(None) is calibrations_from_json(None) is None
-    with pytest.raises(FileContentError, match="calibrations are not a list"):
-        calibrations_from_json({})
+def test_a_calibration_is_read_as_it_was_written():
+    calibration = Calibration(0.1, 1.0, 2.0, "fitted")
+    plain = through_text(calibration_to_json(calibration))
+    assert calibration_from_json(plain) == calibration
+    assert calibration_to_json(None) is calibration_from_json(None) is None
+    with pytest.raises(FileContentError, match="calibration lacks an entry"):
+        calibration_from_json({})
 
 
-def test_operating_points_are_read_as_they_were_written():
-    plain = through_text(points_to_json((POINT,)))
-    (again,) = points_from_json(plain)
+def test_an_operating_point_is_read_as_it_was_written():
+    again = point_from_json(through_text(point_to_json(POINT)))
     assert repr(again) == repr(POINT)
     assert (again.expected, again.intervals) == (POINT.expected, POINT.intervals)
     assert again.guarantee == POINT.guarantee
     assert again.weighted_by == ""
     weighted = replace(POINT, weighted_by="sample_weight")
-    (again,) = points_from_json(through_text(points_to_json((weighted,))))
-    assert again == weighted
-    assert points_to_json(()) is None
-    assert points_from_json(None) == ()
+    assert point_from_json(through_text(point_to_json(weighted))) == weighted
+    assert point_to_json(None) is point_from_json(None) is None
 
 
 def test_an_operating_point_may_have_no_expectation():
-    (plain,) = through_text(points_to_json((POINT,)))
+    plain = through_text(point_to_json(POINT))
     del plain["expected"], plain["guarantee"]
-    (again,) = points_from_json([plain])
+    again = point_from_json(plain)
     assert again.expected is again.guarantee is None

@@ -24,11 +24,6 @@ def direct():
     return DirectClassifier("auc", cv=3).fit(X, SUM > 0)
 
 
-@pytest.fixture(scope="module")
-def three_classes():
-    return DirectClassifier("auc", cv=3).fit(X, np.digitize(SUM, [-0.5, 0.5]))
-
-
 def test_rates_come_with_the_ends_of_their_intervals(direct):
     metrics, point = fit_metrics(direct), direct.operating_point_
     assert metrics["threshold"] == point.threshold
@@ -53,16 +48,6 @@ def test_a_card_is_compared_with_logistic_regression_without_bins():
     assert metrics["gap_to_logistic_regression"] == report.unbinned_baseline.mean
     assert metrics["gap_to_simplest_card"] == report.gap.mean
     assert metrics["gap_to_unrounded_card"] == report.rounding.mean
-
-
-def test_each_of_three_classes_has_its_metrics_and_its_section(three_classes):
-    metrics = fit_metrics(three_classes)
-    for k, point in enumerate(three_classes.operating_points_):
-        assert metrics[f"class_{k}/expected_tpr"] == point.expected.tpr
-    text = fit_documents(three_classes)["report.txt"]
-    positions = [text.index(f"class {label}\n") for label in (0, 1, 2)]
-    assert positions == sorted(positions)
-    assert all(str(report) in text for report in three_classes.reports_)
 
 
 def test_numbers_that_are_not_known_are_left_out():

@@ -63,8 +63,8 @@ def watched(trained):
 @pytest.fixture
 def monitor(watched):
     _, model, _, reference = watched
-    points = getattr(model, "operating_points_", (None,))
-    return Monitor(reference.scores, pair(model, reference.columns), operating_point=points[0])
+    point = getattr(model, "operating_point_", None)
+    return Monitor(reference.scores, pair(model, reference.columns), operating_point=point)
 
 
 def pair(model, columns):

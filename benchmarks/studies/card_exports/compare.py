@@ -106,18 +106,16 @@ OWN_BINS: dict[str, Any] = {
 }
 
 
-def _fit(
-    y: Callable[[pa.Table], Any] = labels, own: dict[str, Any] | None = None, **options: Any
-) -> ScorecardClassifier:
+def _fit(own: dict[str, Any] | None = None, **options: Any) -> ScorecardClassifier:
     rows = raw_rows(TRAINING_ROWS, 0, new=False)
     binner = Binner(max_bins=12, special_values={'amount "€"': [SPECIAL]}, **(own or {}))
     fixed = {"learn_from": "counts", "cv": 2, "max_lines": None}  # so that all columns have points
     classifier = ScorecardClassifier("auc", binner=binner, **fixed, **options)
     with quiet():
-        return classifier.fit(rows, y(rows))
+        return classifier.fit(rows, labels(rows))
 
 
-def with_cards(
+def with_card(
     classifier: ScorecardClassifier,
     change: Callable[[np.ndarray], np.ndarray],
     intercept: float,
@@ -125,53 +123,42 @@ def with_cards(
     *,
     higher: bool = False,
 ) -> ScorecardClassifier:
-    """Return a classifier whose cards have other points, another intercept and cutoff."""
-    changed = copy(classifier)
-    changed.cards_ = tuple(
-        replace(
-            card,
-            intercept=float(intercept),
-            columns=tuple(change(points) for points in card.columns),
-            crosses=tuple(replace(cross, points=change(cross.points)) for cross in card.crosses),
-            cutoff=float(cutoff),
-            higher_is_positive=higher,
-        )
-        for card in classifier.cards_
+    """Return a classifier whose card has other points, another intercept and cutoff."""
+    changed, card = copy(classifier), classifier.card_
+    changed.card_ = replace(
+        card,
+        intercept=float(intercept),
+        columns=tuple(change(points) for points in card.columns),
+        crosses=tuple(replace(cross, points=change(cross.points)) for cross in card.crosses),
+        cutoff=float(cutoff),
+        higher_is_positive=higher,
     )
     return changed
 
 
-def _by_amount(rows: pa.Table) -> np.ndarray:
-    """Return labels of three classes."""
-    high = np.nan_to_num(rows.column(0).to_numpy(), nan=0.0) > 0.3
-    return np.array(["it's", "b", "c"])[labels(rows).astype(int) + high]
-
-
 def _rounded(card: str, factor: float, *cut: float, higher: bool = False) -> ScorecardClassifier:
     """Return a card of whole points, whose cutoff may be between two of them."""
-    return with_cards(CARDS[card](), lambda points: np.rint(factor * points), *cut, higher=higher)
+    return with_card(CARDS[card](), lambda points: np.rint(factor * points), *cut, higher=higher)
 
 
 #: Cards by name: without crosses, with them, in which more points are better and not those of the
-#: positives, of whole points, with bins of the user, and for three classes; some as they are
-#: trained.
+#: positives, of whole points, and with bins of the user; some as they are trained.
 CARDS: dict[str, Callable[[], ScorecardClassifier]] = {
     name: lru_cache(make)
     for name, make in {
         "additive": lambda: _fit(max_crosses=0),
         "crossed": _fit,
-        "rescaled": lambda: with_cards(
+        "rescaled": lambda: with_card(
             CARDS["crossed"](), lambda points: -28.8 * points, intercept=600.3, cutoff=583.7
         ),
         "integer": lambda: _rounded("crossed", -90.0, 600, 587),
         "searched": lambda: _fit(points="integer", max_crosses=0),
         "doubling": lambda: _fit(points=PointsToDoubleOdds(rounded=False)),
         "own_bins": lambda: _fit(own=OWN_BINS, points=PointsToDoubleOdds()),
-        "three_classes": lambda: _fit(_by_amount, max_crosses=1),
-        "three_integer_classes": lambda: _rounded("three_classes", 40.0, 3, 2.5, higher=True),
+        "rising": lambda: _rounded("additive", 40.0, 3, 2.5, higher=True),
     }.items()
 }
-INTEGER = ("integer", "searched", "own_bins", "three_integer_classes")
+INTEGER = ("integer", "searched", "own_bins", "rising")
 
 
 # ── routes by which an exported scorecard scores raw rows ─────────────────────────────────────────
@@ -206,7 +193,7 @@ def by_classifier(classifier: ScorecardClassifier, rows: pa.Table) -> Answer:
     return Answer(
         classifier.predict_points(rows),
         classifier.decision_function(rows),
-        probability[:, 1] if len(classifier.classes_) == 2 else probability,
+        probability[:, 1],
         classifier.predict(rows),
     )
 
@@ -294,20 +281,16 @@ def by_python(classifier: ScorecardClassifier, rows: pa.Table) -> Answer:
     functions = [scope[name] for name in ("points", "score", "probabilities", "predict")]
     read = rows.select([column["name"] for column in scope["COLUMNS"]])
     answers = (tuple(call(row) for call in functions) for row in _python_rows(read))
-    two = len(classifier.classes_) == 2
     return _of_rows(
-        (points, score, list(p.values())[1] if two else list(p.values()), label)
-        for points, score, p, label in answers
+        (points, score, list(p.values())[1], label) for points, score, p, label in answers
     )
 
 
-def by_pmml(classifier: ScorecardClassifier, rows: pa.Table) -> Answer | None:
-    """Score rows by JPMML, in a process of Java; PMML has cards of two classes only."""
+def by_pmml(classifier: ScorecardClassifier, rows: pa.Table) -> Answer:
+    """Score rows by JPMML, in a process of Java."""
     import jpmml_evaluator  # noqa: PLC0415
     import pandas as pd  # noqa: PLC0415
 
-    if len(classifier.cards_) > 1:
-        return None
     evaluator = jpmml_evaluator.make_evaluator(to_pmml(classifier), backend="py4j")
     frame = pd.DataFrame()
     for name, column in zip(rows.column_names, rows.columns, strict=True):
@@ -316,7 +299,7 @@ def by_pmml(classifier: ScorecardClassifier, rows: pa.Table) -> Answer | None:
         times = [value if value is None else value.isoformat() for value in values if is_date]
         frame[name] = pd.Series(times if is_date else values, dtype=object)
     found = evaluator.evaluateAll(frame, nan_as_missing=True)
-    (probability,) = classifier.scoring_formula().probability_names
+    probability = classifier.scoring_formula().probability_name
     numbers = [found[name].to_numpy(float) for name in ("points", "score", probability)]
     labels = found["prediction"].to_numpy().astype(classifier.classes_.dtype)
     return Answer(*numbers, label=labels)
@@ -328,7 +311,7 @@ def by_onnx(classifier: ScorecardClassifier, rows: pa.Table) -> Answer:
 
     missing = "\x07 missing"  # no row has it
     inputs = {}
-    for bins, column in zip(classifier.cards_[0].bins, rows.columns, strict=True):
+    for bins, column in zip(classifier.card_.bins, rows.columns, strict=True):
         if bins.kind == "text":
             texts = [missing if text is None else text for text in column.to_pylist()]
             values = np.array(texts, dtype=object)
@@ -348,12 +331,12 @@ def by_onnx(classifier: ScorecardClassifier, rows: pa.Table) -> Answer:
     return Answer(
         found["points"],
         found["score"],
-        probability[:, 1] if len(classifier.classes_) == 2 else probability,
+        probability[:, 1],
         found["label"].astype(classifier.classes_.dtype),
     )
 
 
-ROUTES: dict[str, Callable[[ScorecardClassifier, pa.Table], Answer | None]] = {
+ROUTES: dict[str, Callable[[ScorecardClassifier, pa.Table], Answer]] = {
     "SQL in DuckDB": by_duckdb,
     "SQL in PostgreSQL": by_postgres,
     "SQL in SQLite": by_sqlite,
@@ -384,15 +367,9 @@ def _query(classifier: ScorecardClassifier, dialect: str) -> str:
 def _of_query(result: Iterable[Sequence[Any]], classifier: ScorecardClassifier) -> Answer:
     """Return the answer of a query that has the key of the rows first."""
     ordered = sorted(map(tuple, result), key=lambda row: row[0])
-    k = len(classifier.cards_)
     numbers = np.array([row[1:-1] for row in ordered], dtype=float)
     return Answer(
-        *(
-            np.squeeze(numbers[:, start : start + k], 1)
-            if k == 1
-            else numbers[:, start : start + k]
-            for start in (0, k, 2 * k)
-        ),
+        *numbers.T,
         label=np.array([row[-1] for row in ordered], dtype=classifier.classes_.dtype),
     )
 
@@ -426,12 +403,10 @@ class Difference(NamedTuple):
         return close and self.labels == 0
 
 
-def difference(card: str, route: str, rows: pa.Table) -> Difference | None:
-    """Return the greatest differences of a route on these rows; None if it has no such cards."""
+def difference(card: str, route: str, rows: pa.Table) -> Difference:
+    """Return the greatest differences of a route on these rows."""
     classifier = CARDS[card]()
     expected, answer = by_classifier(classifier, rows), ROUTES[route](classifier, rows)
-    if answer is None:
-        return None
     numbers = [_farthest(answer[k], expected[k]) for k in range(3)]
     return Difference(card, route, *numbers, int((answer.label != expected.label).sum()))
 
@@ -455,9 +430,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for route in options.routes:
         for card in options.cards:
             apart = difference(card, route, rows)
-            if apart is None:
-                print(f"{route}, {card}: no such cards", flush=True)
-                continue
             print(
                 f"{route}, {card}: {apart.points:.1e}, {apart.score:.1e}, {apart.probability:.1e}, "
                 f"{apart.labels} other labels{'' if apart.is_close else ': TOO FAR'}",

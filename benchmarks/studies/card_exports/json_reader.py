@@ -10,24 +10,17 @@ from typing import Any
 
 def score_row(model: dict[str, Any], row: list[Any]) -> tuple[Any, Any, Any, Any]:
     """Return points, score, probability and label of the raw values of a row."""
-    points = [card_points(card, model["columns"], row) for card in model["cards"]]
-    pairs = zip(model["cards"], points, strict=True)
-    scores = [
-        (1 if card["higher_is_last"] else -1) * (total - card["cutoff"]) for card, total in pairs
-    ]
-    parts = zip(model["probability"], scores, strict=True)
-    odds = [p["offset"] + (p["below"] if s < 0 else p["above"]) * s for p, s in parts]
-    shares = [1 / (1 + exp(-z)) if z >= 0 else exp(z) / (1 + exp(z)) for z in odds]
-    classes = model["classes"]
-    if len(classes) == 2:
-        share = 1 - shares[0] if model["probability"][0]["one_minus"] else shares[0]
-        return points[0], scores[0], share, classes[scores[0] > 0]
-    probabilities = [share / sum(shares) for share in shares]
-    return points, odds, probabilities, classes[odds.index(max(odds))]
+    card, response = model["card"], model["probability"]
+    points = card_points(card, model["columns"], row)
+    score = (1 if card["higher_is_last"] else -1) * (points - card["cutoff"])
+    z = response["offset"] + (response["below"] if score < 0 else response["above"]) * score
+    share = 1 / (1 + exp(-z)) if z >= 0 else exp(z) / (1 + exp(z))
+    share = 1 - share if response["one_minus"] else share
+    return points, score, share, model["classes"][score > 0]
 
 
 def card_points(card: dict[str, Any], columns: list[dict[str, Any]], row: list[Any]) -> float:
-    """Return the points of a row by one card."""
+    """Return the points of a row by the card."""
     total = card["intercept"]
     for column, points, value in zip(columns, card["points"], row, strict=True):
         total += by_bin(column, points, value)

@@ -18,7 +18,7 @@ from directrix.classifiers.labels import (
     positive_label,
     require_class_labels,
 )
-from directrix.classifiers.scoring import ScoringFormula
+from directrix.classifiers.scoring import Response, ScoringFormula
 from directrix.classifiers.state import (
     ModelMetadata,
     ModelState,
@@ -37,6 +37,8 @@ from directrix.rows.rows import explain_rejection, feature_names_of, in_memory
 _NO_CV = object()
 #: Types of features that are used as they are; others are converted to the first.
 _FLOATS = (np.float64, np.float32)
+#: So many labels are named where there are more than two.
+_LISTED = 5
 #: Methods for exports and displays, which tab completion leaves out.
 _INTERNAL = frozenset({"export_state", "from_state", "scoring_formula", "takes_costs_or_days"})
 
@@ -83,22 +85,20 @@ class LinearClassifier(LinkedEstimator, ClassifierMixin, BaseEstimator):
         return scores
 
     def predict(self, X: Any) -> AnyArray:
-        """Return the class of each row: by the sign of its score, or the greatest of several.
+        """Return the class of each row, by the sign of its score.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n, d)
         """
-        scores = self.decision_function(X)
-        index = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)
-        labels: AnyArray = self.classes_[index]
+        labels: AnyArray = self.classes_[(self.decision_function(X) > 0).astype(np.intp)]
         return labels
 
     def score_histogram(self, source: Any, *, target: Any, **options: Any) -> ScoreHistogram:
         """Count the scores of all rows of a source, in one pass on any engine.
 
         The histograms of several days add up, and ``Curve.of_histogram`` returns the rates at
-        every threshold. For two classes.
+        every threshold.
 
         Parameters
         ----------
@@ -133,9 +133,7 @@ class LinearClassifier(LinkedEstimator, ClassifierMixin, BaseEstimator):
     def from_state(cls, state: ModelState) -> Self:
         """Return a fitted classifier with this state; raise `StateError` if none can have it."""
         classifier = cls(**state.params)
-        n_classes, tags = len(state.classes), classifier.__sklearn_tags__()
-        possible = n_classes == 2 or (n_classes > 2 and tags.classifier_tags.multi_class)
-        require(possible, f"{cls.__name__} has another number of classes")
+        require(len(state.classes) == 2, f"{cls.__name__} has another number of classes")
         attributes = {"classes_": state.classes, "n_features_in_": state.n_features}
         try:
             attributes["positive_"] = positive_label(classifier.positive, state.classes)
@@ -153,10 +151,16 @@ class LinearClassifier(LinkedEstimator, ClassifierMixin, BaseEstimator):
         return ScoringFormula(
             classes=tuple(self.classes_.tolist()),
             features=None if names is None else tuple(map(str, names)),
-            coefficients=tuple(map(tuple, self.coef_.tolist())),
-            intercepts=tuple(self.intercept_.tolist()),
+            coefficients=tuple(self.coef_[0].tolist()),
+            intercept=float(self.intercept_[0]),
+            response=self._response,
             positive=self.positive_,
         )
+
+    @property
+    def _response(self) -> Response:
+        """The probability of the last class as a function of the score."""
+        raise NotImplementedError
 
     def _state_arrays(self) -> dict[str, Any]:
         """Return the arrays of `export_state`."""
@@ -178,8 +182,8 @@ class LinearClassifier(LinkedEstimator, ClassifierMixin, BaseEstimator):
         """Return the attributes that score rows, after checking the arrays of a state."""
         arrays = StateArrays(state.arrays)
         attributes = {
-            "intercept_": arrays.take("intercept", (state.n_lines,), "float64"),
-            "coef_": arrays.take("coef", (state.n_lines, state.n_features), "float64"),
+            "intercept_": arrays.take("intercept", (1,), "float64"),
+            "coef_": arrays.take("coef", (1, state.n_features), "float64"),
         }
         if "scale" in arrays:
             attributes["feature_scales_"] = arrays.take("scale", (state.n_features,), "float64")
@@ -202,34 +206,20 @@ class LinearClassifier(LinkedEstimator, ClassifierMixin, BaseEstimator):
         return tags
 
     def _prepare_rows(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        groups: Any,
-        *,
-        cv: Any = _NO_CV,
-        binary: bool = True,
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, *, cv: Any = _NO_CV
     ) -> KeyedRows:
-        """Validate rows and set ``classes_``; return the rows of weight above zero, with keys.
-
-        ``binary`` says whether more than two classes are refused.
-        """
+        """Validate rows and set ``classes_``; return the rows of weight above zero, with keys."""
         X, y = self._validated(X, y)
-        if not binary:
-            require_class_labels(y)
         weight = checked_weight(sample_weight, X)
         folds = None if cv is _NO_CV else folds_given(cv, X, y, groups)
         keyed = KeyedRows.of(X, dates_in_microseconds(y), weight, folds, groups)
-        classes = np.unique(keyed.y)
-        self._set_classes(classes if len(classes) > 2 and not binary else two_classes(keyed.y))
+        self._set_classes(two_classes(keyed.y))
         return keyed
 
     def _set_classes(self, classes: AnyArray, positive: Any = None) -> None:
-        """Store the labels, sorted, and which of them is positive.
+        """Store both labels, sorted, and which of them is positive.
 
-        ``positive`` is used if the parameter `positive` names no label; by default it is the last
-        of two.
+        ``positive`` is used if the parameter `positive` names no label; by default it is the last.
         """
         self.classes_ = np.sort(dates_in_microseconds(classes))
         asked = positive if self.positive is None else self.positive
@@ -237,8 +227,8 @@ class LinearClassifier(LinkedEstimator, ClassifierMixin, BaseEstimator):
 
     @property
     def _catches_first(self) -> bool:
-        """Whether the positive label is the first of two, so that scores are turned."""
-        return len(self.classes_) == 2 and self.positive_ == self.classes_.tolist()[0]
+        """Whether the positive label is the first, so that scores are turned."""
+        return bool(self.positive_ == self.classes_.tolist()[0])
 
     def _set_feature_scales(self, keyed: KeyedRows) -> None:
         """Store the standard deviation of each feature, or the root mean square of a sparse one."""
@@ -307,24 +297,20 @@ def raise_missing_columns(classifier: Any, X: Any, refusal: str = "") -> None:
         ) from None
 
 
-def only_entry(classifier: Any, noun: str) -> Any:
-    """Return the only entry of ``<noun>s_`` of a classifier.
+def known(classifier: Any, noun: str) -> Any:
+    """Return what a fit has stored as ``_<noun>``.
 
-    Raises NotFittedError before a fit, and AttributeError if there is another number of entries.
+    Raises NotFittedError before a fit, and AttributeError if the fit has stored nothing.
     """
     check_is_fitted(classifier)
-    entries: tuple[Any, ...] = getattr(classifier, f"{noun}s_", ())
-    if len(entries) == 1:
-        return entries[0]
-    name = type(classifier).__name__
-    if entries:
-        reason = f"has {len(entries)} of them, one per class: see {noun}s_"
-        msg = f"{noun}_ is for two classes, and this {name} {reason}"
-    else:
-        msg = (
-            f"this {name} has no {noun}_: fit and fit_source make it from rows; a fit to summaries "
-            "has none, and model files do not store it, so keep str() of it with the file"
-        )
+    stored = getattr(classifier, f"_{noun}", None)
+    if stored is not None:
+        return stored
+    msg = (
+        f"this {type(classifier).__name__} has no {noun}_: fit and fit_source make it from rows; a "
+        "fit to summaries has none, and model files do not store it, so keep str() of it with the "
+        "file"
+    )
     raise AttributeError(msg)
 
 
@@ -333,10 +319,13 @@ def two_classes(y: AnyArray) -> AnyArray:
     classes = np.unique(y)
     require_class_labels(classes)  # given all of y, it would look for the labels again
     if len(classes) > 2:
+        shown = ", ".join(map(repr, classes[:_LISTED].tolist()))
+        left = len(classes) - _LISTED
+        more = f" and {left} more" if left > 0 else ""
         msg = (
             "Only binary classification is supported. The type of the target is "
-            f"{type_of_target(y)}. Choose one class against the others with `y == label`, or use "
-            "sklearn.multiclass.OneVsRestClassifier."
+            f"{type_of_target(y)}: there are {len(classes)} labels, {shown}{more}. Fit one "
+            'classifier for each, with `y == label`: see "More than two classes" in the user guide.'
         )
         raise ValueError(msg)
     if not len(classes):

@@ -5,10 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
-from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.validation import check_is_fitted
-
-from directrix._typing import FloatArray
 from directrix.classifiers.base import two_classes
 from directrix.classifiers.metric_classifier import MetricClassifier, PreparedFit
 from directrix.designs.number import NumberDesign
@@ -37,8 +33,6 @@ class DirectClassifier(MetricClassifier):
     folds, the simplest is chosen and fitted to all rows; its threshold and its probabilities come
     from held-out scores.
 
-    More than two classes are fitted one-vs-rest; the metric is then the mean over classes.
-
     Parameters
     ----------
     metric : str or Metric
@@ -66,8 +60,7 @@ class DirectClassifier(MetricClassifier):
         Weight of each class, as in scikit-learn.
     monotone : dict, optional
         Directions that scores keep: from names or positions of features to "increasing" or
-        "decreasing". Of two classes the score is that of the positive one; with more, that of each.
-        In `fit` only.
+        "decreasing". The score is that of the positive class. In `fit` only.
     n_jobs : int, optional
         Threads of the search, as in scikit-learn: -1 for one per processor. The classifier does
         not depend on it. It pays from some ten thousand rows on.
@@ -82,18 +75,15 @@ class DirectClassifier(MetricClassifier):
 
     Attributes
     ----------
-    coef_, intercept_ : arrays of shape (1, d) and (1,), or (k, d) and (k,) for k > 2 classes
-        With more than two classes: the score of each class against the others.
-    classes_ : array
-    reports_ : tuple of DirectReport
-        For each row of ``coef_``: the candidates that were tried, which was chosen and why, and
-        the gap to logistic regression. With two classes, ``report_`` is the only entry.
-    operating_points_ : tuple of OperatingPoint
-        For each row of ``coef_``: the threshold, and the rates to expect there. With two classes,
-        ``operating_point_`` is the only entry.
-    calibrations_ : tuple of Calibration
-        For each row of ``coef_``: from scores to probabilities. With two classes,
-        ``calibration_`` is the only entry.
+    coef_, intercept_ : arrays of shape (1, d) and (1,)
+    classes_ : array of shape (2,)
+    report_ : DirectReport
+        The candidates that were tried, which was chosen and why, and the gap to logistic
+        regression.
+    operating_point_ : OperatingPoint
+        The threshold, and the rates to expect there.
+    calibration_ : Calibration
+        From scores to probabilities.
 
     Examples
     --------
@@ -152,7 +142,7 @@ class DirectClassifier(MetricClassifier):
         engine: str = "auto",
         progress: bool = True,
     ) -> Self:
-        """Fit to rows wherever they are, in two passes over them; for two classes.
+        """Fit to rows wherever they are, in two passes over them.
 
         The first pass summarises folds and samples rows of each class, from which both frontiers
         are built. The second counts held-out scores of the best candidates, over all rows, in
@@ -205,38 +195,16 @@ class DirectClassifier(MetricClassifier):
 
     def _prepared(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> PreparedFit:
         """Validate rows; set classes and features, and return what a fit needs."""
-        keyed = self._prepare_rows(X, y, sample_weight, groups, cv=self.cv, binary=False)
+        keyed = self._prepare_rows(X, y, sample_weight, groups, cv=self.cv)
         self._set_feature_scales(keyed)
         names = getattr(self, "feature_names_in_", None)
         signs = Signs.of(self.monotone, names, self.n_features_in_)
         keyed = keyed.weighted(self.class_weight, self.classes_)
         return PreparedFit(keyed, NumberDesign(signs, self.n_jobs))
 
-    def decision_function(self, X: Any) -> FloatArray:
-        """Return the score of each row, ``coef_ @ x + intercept_``.
-
-        Rows with a score above zero are predicted to be of the last class. With more than two
-        classes: the log-odds of each class against the others.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n, d)
-
-        Returns
-        -------
-        array of shape (n,), or (n, k) for k > 2 classes
-        """
-        check_is_fitted(self)
-        if len(self.classes_) == 2:
-            return super().decision_function(X)
-        X = self._validated_features(X)
-        scores = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
-        return self._log_odds(scores.T)
-
-    def _set_models(self, fits: Sequence[Fitted]) -> None:
-        """Store lines, one for each row of ``coef_``."""
-        self._set_lines([fit.fitted for fit in fits])
+    def _set_model(self, fit: Fitted) -> None:
+        self._set_line(fit.fitted)
 
     @property
-    def _baseline_gaps(self) -> list[Gap | None]:
-        return [report.gap for report in self.reports_]
+    def _baseline_gap(self) -> Gap | None:
+        return self.report_.gap

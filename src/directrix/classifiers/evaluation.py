@@ -376,9 +376,9 @@ _LIMIT_ROUNDING = 1e-12
 class ScoredRows(NamedTuple):
     """Labelled rows with the scores and probabilities of a model.
 
-    Scores and probabilities have shape (n,) for two classes, with the probability of the second, or
-    (n, k). `moments` is a summary of the same rows. Without probabilities, which only two classes
-    may lack, there is no Brier score. `segment` is the segment of each row, if they have one.
+    Scores are in favour of the second class, and probabilities are its own. `moments` is a summary
+    of the same rows. Without probabilities there is no Brier score. `segment` is the segment of
+    each row, if they have one.
     """
 
     y: AnyArray
@@ -531,32 +531,9 @@ def _limit_text(on_rows: OnRows, metric: Metric) -> str:
     return f"{limit.label} is {'kept' if kept else 'broken'} on these rows: {rates[limit.rate]:.4f}"
 
 
-def measure_multiclass(scored: ScoredRows, classes: Any) -> tuple[Measure, ...]:
-    """Measure a classifier of more than two classes: error, recall of each class, Brier score."""
-    weight = np.ones(len(scored.y)) if scored.weight is None else scored.weight
-    predicted = scored.scores.argmax(axis=1)
-    truth = np.searchsorted(classes, scored.y)
-    error = float(weight @ (predicted != truth)) / float(weight.sum())
-    measures = [_error_rate(error, weight)]
-    for index, label in enumerate(classes.tolist()):
-        in_class = truth == index
-        if in_class.any():
-            class_weight = weight[in_class]
-            recall = float(class_weight @ (predicted[in_class] == index)) / float(
-                class_weight.sum()
-            )
-            interval = wilson(recall, effective_rows(class_weight), _LEVEL)
-            measures.append(Measure(f"recall of {label}", recall, *interval, "Wilson"))
-    indicator = truth[:, None] == np.arange(len(classes))
-    return (*measures, brier_score(scored.probability - indicator, weight))
-
-
 def brier_score(residuals: FloatArray, weight: FloatArray) -> Measure:
-    """Return the Brier score, the mean square of probability minus outcome.
-
-    For k classes residuals have shape (n, k).
-    """
-    squares = residuals**2 if residuals.ndim == 1 else (residuals**2).sum(axis=1)
+    """Return the Brier score, the mean square of probability minus outcome."""
+    squares = residuals**2
     share = weight / weight.sum()
     mean = float(share @ squares)
     variance = float(share @ (squares - mean) ** 2)
@@ -581,9 +558,9 @@ def score_histogram(
     from directrix.engines.column_roles import ColumnRoles
     from directrix.engines.tasks import FoldModels, NumberFeatures, PassSums, Score
 
-    if formula.cards or not formula.two_classes:
+    if formula.card is not None:
         msg = (
-            "score_histogram is for linear classifiers of two classes: for others, use "
+            "score_histogram is for linear classifiers: for a card, use "
             "ScoreHistogram.of_scores(y, scores) on the rows of each part"
         )
         raise TypeError(msg)
@@ -596,7 +573,7 @@ def score_histogram(
         options.setdefault("features", formula.features)
     classes = labels.distinct(labels.as_labels(list(formula.classes)))
     plan = ColumnRoles.of(target=target, classes=classes, **options)
-    line = np.array([*formula.coefficients[0], formula.intercepts[0]])
+    line = np.array([*formula.coefficients, formula.intercept])
     features = NumberFeatures(len(line) - 1, classes)
     task = Score(features, classes[-1], [FoldModels(0, line[None])])
     scored: PassSums = run(source, plan, task, **reading)

@@ -72,16 +72,15 @@ def _require_labels(missing: AnyArray) -> None:
 def positive_label(positive: Any, classes: AnyArray) -> Any:
     """Return the label to catch, as it is in ``classes``.
 
-    ``positive`` is what the user asked for; None for the last of two classes. ``classes`` are the
-    sorted labels. With more than two, each is positive in turn, and None is returned. Raises
-    LabelNotFoundError if there is no such label, or there are more than two.
+    ``positive`` is what the user asked for; None for the last. ``classes`` are the two labels,
+    sorted. Raises LabelNotFoundError if there is no such label.
     """
     labels = classes.tolist()
     if positive is None:
-        return labels[1] if len(labels) == 2 else None
+        return labels[1]
     if classes.dtype.kind == "M":
         positive = _as_time(positive)
-    if len(labels) != 2 or positive not in labels:
+    if positive not in labels:
         raise LabelNotFoundError(positive, tuple(labels))
     return labels[labels.index(positive)]
 
@@ -112,7 +111,7 @@ def ending_with(positive: Any, classes: AnyArray) -> AnyArray:
 
 
 def positive_of(estimator: Any) -> Any:
-    """Return the positive label of a fitted classifier of two classes: by default the last."""
+    """Return the positive label of a fitted classifier: by default the last."""
     label = getattr(estimator, "positive_", None)
     classes = np.asarray(estimator.classes_).tolist()
     return label if label in classes and label is not None else classes[-1]
@@ -180,25 +179,23 @@ def output_names(output: str, classes: Sequence[Any]) -> tuple[str, ...]:
     return tuple(f"{output}_{name}" for name in class_names(classes))
 
 
-def probability_names(classes: Sequence[Any], positive: Any = None) -> tuple[str, ...]:
-    """Return the names of the probabilities of a row.
+def probability_name(classes: Sequence[Any], positive: Any = None) -> str:
+    """Return the name of the probability of the positive class.
 
-    ``classes`` are all labels, in the order of ``classes_``. ``positive`` is the one of two classes
-    whose probability is written, by default the last. Two classes have one name, that of the
-    positive class; more have one name each.
+    ``classes`` are both labels, in the order of ``classes_``. ``positive`` is the label whose
+    probability is written, by default the last.
 
     Examples
     --------
-    >>> probability_names(["bad", "good"], "bad")
-    ('probability_bad',)
+    >>> probability_name(["bad", "good"], "bad")
+    'probability_bad'
     """
-    names = output_names("probability", classes)
-    return names if len(classes) != 2 else (names[positive_index(classes, positive)],)
+    return output_names("probability", classes)[positive_index(classes, positive)]
 
 
 def positive_index(classes: Sequence[Any], positive: Any = None) -> int:
     """Return the index of the positive one of two classes: by default the last."""
-    return len(classes) - 1 if positive is None else list(classes).index(positive)
+    return 1 if positive is None else list(classes).index(positive)
 
 
 def label_text(label: Any) -> str:

@@ -10,11 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 from warnings import warn
 
 import numpy as np
-from scipy.special import log_expit, softmax
-from sklearn.metrics import accuracy_score
-from sklearn.utils.validation import check_is_fitted
 
-from directrix._typing import FloatArray
 from directrix.classifiers.threshold_classifier import SEGMENT, ReportingClassifier
 from directrix.exceptions import (
     DirectionWarning,
@@ -40,18 +36,17 @@ FOLDS = 5
 
 
 class PreparedFit(NamedTuple):
-    """Rows with keys, the design of their features, and what completes a fit of each class."""
+    """Rows with keys, the design of their features, and what completes a fit."""
 
     keyed: KeyedRows
     design: Design
-    completed: Callable[[Sequence[Fitted]], Sequence[Fitted]] = lambda fits: fits
+    completed: Callable[[Fitted], Fitted] = lambda fit: fit
 
 
 class MetricClassifier(ReportingClassifier):
     """Base class for classifiers that choose among candidates by a metric on held-out rows.
 
-    Classifiers for several metrics share their candidates. More than two classes are fitted
-    one-vs-rest: each has a score of its own, and the most probable is predicted.
+    Classifiers for several metrics share their candidates.
     """
 
     metric: str | Metric
@@ -111,63 +106,13 @@ class MetricClassifier(ReportingClassifier):
         copy(self)._fit_metrics(resolved, classifiers, rows)  # noqa: SLF001
         return classifiers
 
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return the probability of each class, from held-out scores.
-
-        With more than two classes: the sigmoids of their log-odds, divided by their sum.
-
-        Parameters
-        ----------
-        X : as in `fit`
-
-        Returns
-        -------
-        array of shape (n, k)
-        """
-        check_is_fitted(self)
-        if len(self.classes_) == 2:
-            return super().predict_proba(X)
-        # Far out all sigmoids may underflow; their ratios do not.
-        probability: FloatArray = softmax(log_expit(self.decision_function(X)), axis=1)
-        return probability
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None, **columns: Any) -> float:
-        """Return the metric that the classifier was trained for, on these rows; more is better.
-
-        It is what `GridSearchCV` and `cross_val_score` use without ``scoring``. Errors are turned
-        into accuracies; other metrics of which less is better change their sign. A metric with a
-        limit or a quota has its best cutoff on these rows, so that models are compared at the same
-        limit, not at the cutoff of `predict`. With more than two classes: the mean over the
-        classes, each against the others; for the error the accuracy.
-
-        Parameters
-        ----------
-        X : as in `fit`
-        y : array of shape (n,)
-        sample_weight : array of shape (n,), optional
-        **columns : arrays of shape (n,)
-            Costs of the rows, by the names that the metric gives them.
-        """
-        check_is_fitted(self)
-        if len(self.classes_) == 2:
-            return super().score(X, y, sample_weight, **columns)
-        metric, scores, y = resolve(self.metric), self.decision_function(X), np.asarray(y)
-        predicted = scores.argmax(axis=1)
-        if metric == resolve("error"):
-            return float(accuracy_score(y, self.classes_[predicted], sample_weight=sample_weight))
-        if metric.uses_threshold and not metric.fixes_threshold:
-            scores = np.where(predicted[:, None] == np.arange(len(self.classes_)), 1.0, -1.0)
-        pairs = zip(self.classes_, scores.T, strict=True)
-        values = [metric.score(y == label, each, sample_weight) for label, each in pairs]
-        return metric.as_score(float(np.mean(values)))
-
     @abstractmethod
     def _prepared(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> PreparedFit:
         """Validate rows; set classes and features, and return what a fit needs."""
 
     @abstractmethod
-    def _set_models(self, fits: Sequence[Fitted]) -> None:
-        """Store lines or cards, one for each score."""
+    def _set_model(self, fit: Fitted) -> None:
+        """Store a line or a card."""
 
     def _fit_metrics(
         self,
@@ -185,10 +130,10 @@ class MetricClassifier(ReportingClassifier):
         n_folds, used_folds = self._n_folds(keyed)
         progress.report_rows(keyed.X, used_folds, ", ".join(metric.label for metric in metrics))
         fit = FitRows(metrics, n_folds, design, self._guarantees(metrics))
-        by_metric = self._fit_classes(fit, keyed, progress)
-        for classifier, fits in zip(classifiers, by_metric, strict=True):
+        fits = fit.run(keyed, self.positive_, progress.report_candidate)
+        for classifier, made in zip(classifiers, fits, strict=True):
             classifier._copy_features(self)  # noqa: SLF001 - a copy of this very classifier
-            classifier._set_fits(completed(fits), progress)  # noqa: SLF001
+            classifier._set_fit(completed(made), progress)  # noqa: SLF001
         self._warn_about_baseline(classifiers)
 
     def _priced(
@@ -213,7 +158,6 @@ class MetricClassifier(ReportingClassifier):
         if not priced:
             return keyed, metrics
         refused = {"several metrics": len(metrics) > 1, "class_weight=": self.class_weight}
-        refused["more than two classes"] = len(self.classes_) > 2
         for what, given in refused.items():
             if given:
                 msg = f"costs of single rows do not go with {what}: leave one of them out"
@@ -222,23 +166,6 @@ class MetricClassifier(ReportingClassifier):
         costs = RowCosts.of(cost, n_rows, columns, X)
         keyed, metric = keyed.priced(cost, costs.take(kept), self.positive_)
         return keyed, [metric]
-
-    def _fit_classes(
-        self,
-        fit: FitRows,
-        keyed: KeyedRows,
-        progress: Progress,
-    ) -> list[tuple[Fitted, ...]]:
-        """Return for each metric the fits of all classes against the others."""
-        positives = self._positives
-        by_class = []
-        for number, label in enumerate(positives):
-            if len(positives) > 1:
-                progress.stage(
-                    f"class {label} against the others, {number + 1} of {len(positives)}"
-                )
-            by_class.append(fit.run(keyed, label, progress.report_candidate))
-        return list(zip(*by_class, strict=True))
 
     def _source_fit(
         self,
@@ -284,36 +211,20 @@ class MetricClassifier(ReportingClassifier):
         """Store a fit in passes over a source with this column of weights."""
         given = {"sample_weight": weight, "class_weight": self.class_weight}
         self._weighted_by = " and ".join(name for name, value in given.items() if value is not None)
-        self._set_fits([fit], progress)
+        self._set_fit(fit, progress)
         self._warn_about_baseline([self])
 
-    def _set_fits(self, fits: Sequence[Fitted], progress: Progress) -> None:
-        """Store the fits, one for each score, and print which candidates were chosen."""
-        self._set_models(fits)
-        self.reports_ = self._final_reports(fit.report for fit in fits)
-        effects = [effect for report in self.reports_ for effect in report.directions]
-        flat = tuple(dict.fromkeys(effect.column for effect in effects if effect.flat))
+    def _set_fit(self, fit: Fitted, progress: Progress) -> None:
+        """Store a fit, and print which candidate was chosen."""
+        self._set_model(fit)
+        report = self._report = self._final_report(fit.report)
+        flat = tuple(dict.fromkeys(effect.column for effect in report.directions if effect.flat))
         if flat:
             warn(DirectionWarning(flat), stacklevel=find_stacklevel())
-        labels = [""] if len(self.reports_) == 1 else [f"class {k}: " for k in self.classes_]
-        for label, report in zip(labels, self.reports_, strict=True):
-            progress.stage(
-                f"{label}chosen from {len(report.tried)} candidates: {report.chosen}; "
-                f"{report.metric.label} {report.expected_text}"
-            )
-
-    @property
-    def _positives(self) -> list[Any]:
-        """The labels that a score is fitted for: the positive one of two, else all."""
-        return [self.positive_] if len(self.classes_) == 2 else self.classes_.tolist()
-
-    def _log_odds(self, scores: Sequence[FloatArray]) -> FloatArray:
-        """Return the log-odds of each class against the others, of shape (n, k)."""
-        odds = [
-            calibration.log_odds(column)
-            for calibration, column in zip(self.calibrations_, scores, strict=True)
-        ]
-        return np.column_stack(odds)
+        progress.stage(
+            f"chosen from {len(report.tried)} candidates: {report.chosen}; "
+            f"{report.metric.label} {report.expected_text}"
+        )
 
     def _n_folds(self, keyed: KeyedRows) -> tuple[int, int]:
         """Return the number of folds to make, and of those that are used."""
@@ -331,8 +242,8 @@ class MetricClassifier(ReportingClassifier):
 
     @property
     @abstractmethod
-    def _baseline_gaps(self) -> list[Gap | None]:
-        """The gap to the baseline, for each report; None if it is not known."""
+    def _baseline_gap(self) -> Gap | None:
+        """The gap to the baseline; None if it is not known."""
 
     @property
     def _is_behind(self) -> bool:
@@ -341,20 +252,12 @@ class MetricClassifier(ReportingClassifier):
         It is no news if the choice is the baseline itself, which the report says, nor if nothing is
         better than a constant, which is its first line. Without held-out rows nothing is known.
         """
-        gaps = self._baseline_gaps
-        behind = all(gap is not None and gap.mean <= 0 and not gap.is_none for gap in gaps)
-        return behind and any(
-            not (report.no_better_than_constant or np.isnan(report.expected.value))
-            for report in self.reports_
-        )
+        gap, report = self._baseline_gap, self.report_
+        behind = gap is not None and gap.mean <= 0 and not gap.is_none
+        return behind and not (report.no_better_than_constant or np.isnan(report.expected.value))
 
     def _warn_about_baseline(self, classifiers: Sequence[Self]) -> None:
         """Warn once about the metrics by which a simpler model is as good."""
         behind = tuple(resolve(each.metric).label for each in classifiers if each._is_behind)  # noqa: SLF001
         if behind and self.warn_baseline and not is_inside_search():
             warn(NotBetterThanBaselineWarning(self._baseline, behind), stacklevel=find_stacklevel())
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = True
-        return tags

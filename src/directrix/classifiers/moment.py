@@ -410,7 +410,7 @@ class MomentClassifier(ThresholdClassifier):
     def _set_fit(self, frontier: Frontier, fitted: FittedLine) -> None:
         """Store the line and the frontier that it lies on."""
         self.frontier_, self.shrinkage_ = frontier, frontier.shrinkage
-        self._set_lines([fitted])
+        self._set_line(fitted)
 
     def _by_rows(
         self, moments: Moments, metric: Metric, given: GivenRows, progress: Progress
@@ -449,8 +449,8 @@ class MomentClassifier(ThresholdClassifier):
         )
         self.moments_ = moments
         self.coef_, self.intercept_ = np.zeros((1, moments.n_features)), np.array([sign])
-        self.operating_points_ = ()
-        self.calibrations_ = (Calibration(0.0, 1.0, 1.0, "rows of one class only"),)
+        self._operating_point = None
+        self.calibration_ = Calibration(0.0, 1.0, 1.0, "rows of one class only")
 
     def _state_facts(self) -> ModelMetadata:
         return ModelMetadata(shrinkage=getattr(self, "shrinkage_", None))

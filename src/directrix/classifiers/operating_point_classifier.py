@@ -29,6 +29,7 @@ from directrix.classifiers.threshold_classifier import ReportingClassifier
 from directrix.exceptions import (
     FittedEstimatorWarning,
     OtherScaleWarning,
+    StateError,
     UnweightedEstimatorWarning,
     find_stacklevel,
 )
@@ -394,7 +395,7 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
     def export_state(self) -> ModelState:
         """Return what is not the estimator's: threshold, scale, calibration, held-out scores."""
         check_is_fitted(self)
-        held_out = self._held_out[0]
+        held_out = self._held_out
         arrays: dict[str, Any] = {}
         facts = ModelMetadata(smallest=self._scale.smallest, unit=self._scale.unit, held_out=None)
         if held_out is not None:
@@ -411,8 +412,8 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
             feature_names=None if columns is None else tuple(map(str, columns)),
             arrays=arrays,
             facts=facts,
-            calibrations=self.calibrations_,
-            operating_points=self.operating_points_,
+            calibration=self.calibration_,
+            operating_point=self._operating_point,
         )
 
     @classmethod
@@ -421,13 +422,15 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         smallest, unit = state.facts["smallest"], state.facts["unit"]
         valid = is_number(smallest) and is_number(unit) and smallest >= 0 and unit > 0
         require(valid, "its scale of scores is not one")
-        require(len(state.operating_points) == 1, "it has no operating point")
-        point = state.operating_points[0]
+        point = state.operating_point
+        if point is None:
+            msg = "it has no operating point"
+            raise StateError(msg)
         return {
             "estimator_": None,
             "metric_": point.metric,
             "_scale": ScoreScale(float(smallest), float(unit)),
-            "_held_out": (_restored_held_out(state),),
+            "_held_out": _restored_held_out(state),
         }
 
     @classmethod
@@ -585,10 +588,10 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         fitted = fitted._replace(operating_point=replace(point, threshold=threshold))
         self.metric_ = asked
         self._weighted_by = weighted_by
-        self._set_points([fitted])
+        self._set_point(fitted)
         calibration = fitted.calibration
-        self.calibrations_ = (calibration.sign_flipped() if self._catches_first else calibration,)
-        self.reports_ = self._final_reports([fit.report])
+        self.calibration_ = calibration.sign_flipped() if self._catches_first else calibration
+        self._report = self._final_report(fit.report)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

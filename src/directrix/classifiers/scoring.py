@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, TypeVar
 
-from directrix.classifiers.labels import output_names, positive_index, probability_names
+from directrix.classifiers.labels import positive_index, probability_name
 from directrix.models.card import Card
 
 Value = TypeVar("Value")
@@ -87,81 +87,58 @@ class Sigmoid(Response):
 
 @dataclass(frozen=True, kw_only=True)
 class ScoringFormula:
-    """Scores, the functions that turn them into probabilities, and the labels.
+    """A score, the function that turns it into a probability, and the labels.
 
-    A score is linear in the features, ``coefficients @ x + intercept``, or the points of a card
-    less its cutoff. With two classes there is one score; the last class is predicted where it is
-    above zero. With more there is one for each class (one-vs-rest): the log-odds that its sigmoid
-    gives are the score of the class, the class with the greatest is predicted, and probabilities
-    are the sigmoids of all scores divided by their sum.
+    The score is linear in the features, ``coefficients @ x + intercept``, or the points of a card
+    less its cutoff. The last class is predicted where it is above zero.
 
     Parameters
     ----------
     classes : tuple
-        Labels.
+        Both labels.
     features : tuple of str or None
         Names of the columns.
-    coefficients : tuple of tuple of float
-        For each linear score, one number for each feature.
-    intercepts : tuple of float
-        One for each linear score.
-    cards : tuple of Card
-        One for each score that is made of points; empty for linear scores.
+    coefficients : tuple of float
+        Of a linear score, one number for each feature.
+    intercept : float
+        Of a linear score.
+    card : Card, optional
+        Of a score that is made of points.
     response : Response, optional
-        Probability of the last of two classes.
-    one_vs_rest : tuple of Sigmoid
-        With more than two classes, one for each.
+        Probability of the last class.
     always : int, optional
         Index of the class that is predicted whatever the score: that of a model whose probability
         never crosses one half.
     positive : label, optional
-        Of two classes, the one whose probability is written; by default the last.
+        The class whose probability is written; by default the last.
     """
 
     classes: tuple[Any, ...]
     features: tuple[str, ...] | None
-    coefficients: tuple[tuple[float, ...], ...] = ()
-    intercepts: tuple[float, ...] = ()
-    cards: tuple[Card, ...] = ()
-    response: Response | None = None
-    one_vs_rest: tuple[Sigmoid, ...] = ()
+    coefficients: tuple[float, ...] = ()
+    intercept: float = 0.0
+    card: Card | None = None
+    response: Response
     always: int | None = None
     positive: Any = None
 
     @property
-    def two_classes(self) -> bool:
-        """Whether there is one score, and a threshold."""
-        return len(self.classes) == 2
-
-    @property
     def n_features(self) -> int:
         """The number of features, or of columns of the table that a card reads."""
-        return len(self.cards[0].bins if self.cards else self.coefficients[0])
-
-    @property
-    def responses(self) -> tuple[Response, ...]:
-        """The function of each score."""
-        return self.one_vs_rest if self.response is None else (self.response,)
+        return len(self.coefficients if self.card is None else self.card.bins)
 
     @property
     def positive_index(self) -> int:
-        """The index of the positive one of two classes."""
+        """The index of the positive class."""
         return positive_index(self.classes, self.positive)
 
     @property
-    def probability_names(self) -> tuple[str, ...]:
-        """Names of the probabilities: of the positive one of two classes, or of every class."""
-        return probability_names(self.classes, self.positive)
-
-    def names_by_score(self, output: str) -> tuple[str, ...]:
-        """Return names of an output that there is for each score: with two classes its name."""
-        return (output,) if self.two_classes else output_names(output, self.classes)
+    def probability_name(self) -> str:
+        """Name of the probability of the positive class."""
+        return probability_name(self.classes, self.positive)
 
     def positive_probability(self, score: Value, arithmetic: Arithmetic[Value]) -> Value:
-        """Return the probability of the positive one of two classes at a score."""
-        if self.response is None:
-            msg = "with more than two classes no class is the positive one"
-            raise ValueError(msg)
+        """Return the probability of the positive class at a score."""
         probability = self.response.probability(score, arithmetic)
         if self.positive_index == 1:
             return probability

@@ -549,7 +549,7 @@ class SmoothClassifier(KernelScoring, ThresholdClassifier):
             lines = Lines(refit.line, chosen.fold_lines)
             fitted = finalize(metric, selection, lines, units=units).fitted
             remedy = ""
-        self._set_lines([fitted], remedy)
+        self._set_line(fitted, remedy)
         if sweep.space is not None:  # the coefficients of rows replace the line of the coordinates
             given = sweep.space, refit.solution, self.coef_[0], sweep.keyed
             dual, self.support_ = expansion_model(*given)

@@ -42,9 +42,8 @@ class ModelState:
     """All that a fitted classifier needs in order to score rows.
 
     ``params`` are those of `model_params`. Only ``rows`` among the arrays, which score rows by
-    name, may be sparse. ``facts`` are results of the fit that are not arrays. There is one
-    calibration for each row of ``coef_``, or None if the model has probabilities without one, and
-    one operating point for each row of ``coef_``, or none.
+    name, may be sparse. ``facts`` are results of the fit that are not arrays. There is no
+    calibration if the model has probabilities without one.
     """
 
     params: dict[str, Any]
@@ -53,13 +52,8 @@ class ModelState:
     feature_names: tuple[str, ...] | None
     arrays: dict[str, Any]
     facts: ModelMetadata = field(default_factory=ModelMetadata)
-    calibrations: tuple[Calibration, ...] | None = None
-    operating_points: tuple[OperatingPoint, ...] = ()
-
-    @property
-    def n_lines(self) -> int:
-        """The number of rows of ``coef_``: one for two classes, else one for each class."""
-        return 1 if len(self.classes) == 2 else len(self.classes)
+    calibration: Calibration | None = None
+    operating_point: OperatingPoint | None = None
 
 
 #: Parameters that change nothing but how a fit is run.

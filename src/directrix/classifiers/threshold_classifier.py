@@ -11,9 +11,9 @@ import numpy as np
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from directrix._typing import AnyArray, FloatArray
-from directrix.classifiers.base import LinearClassifier, only_entry
+from directrix.classifiers.base import LinearClassifier, known
 from directrix.classifiers.labels import ending_with, toward_positive
-from directrix.classifiers.scoring import ScoringFormula, Sigmoid
+from directrix.classifiers.scoring import Response, Sigmoid
 from directrix.classifiers.state import ModelState, require
 from directrix.exceptions import NoHeldOutScoresError
 from directrix.fitting.finalize import FittedLine, HeldOut, warn_about_one_class
@@ -35,32 +35,24 @@ SEGMENT = "segment"
 class ThresholdClassifier(LinearClassifier):
     """Base class for classifiers with a threshold from held-out rows and calibrated probabilities.
 
-    ``operating_points_`` and ``calibrations_`` are tuples with one entry for each row of ``coef_``:
-    one for two classes, one per class for more. With two classes, ``operating_point_`` and
-    ``calibration_`` are their only entries.
+    ``calibration_`` turns scores into probabilities of the last class.
     """
 
     metric: str | Metric
-    operating_points_: tuple[OperatingPoint, ...]
-    calibrations_: tuple[Calibration, ...]
-    _held_out: tuple[HeldOut | None, ...]
+    calibration_: Calibration
+    _operating_point: OperatingPoint | None
+    _held_out: HeldOut | None
 
     @property
     def operating_point_(self) -> OperatingPoint:
-        """The operating point of a classifier of two classes."""
-        point: OperatingPoint = only_entry(self, "operating_point")
+        """The threshold that was trained for, and the rates to expect there."""
+        point: OperatingPoint = known(self, "operating_point")
         return point
-
-    @property
-    def calibration_(self) -> Calibration:
-        """The calibration of a classifier of two classes."""
-        calibration: Calibration = only_entry(self, "calibration")
-        return calibration
 
     def predict(
         self, X: Any, at: str | Metric | OperatingPoint | None = None, **columns: Any
     ) -> AnyArray:
-        """Return the class of each row: at an operating point, or the most probable of several.
+        """Return the class of each row: at an operating point.
 
         With a cost of columns, ``Cost(fp=5, fn="amount")``, a row is predicted positive where that
         saves money in expectation (`expected_saving`); one threshold decides about all rows for
@@ -70,9 +62,9 @@ class ThresholdClassifier(LinearClassifier):
         ----------
         X : as in `fit`
         at : str, Metric or OperatingPoint, optional
-            What sets the threshold, of two classes: a metric such as "recall@fpr=0.01", for which
-            the best threshold on held-out rows is taken, or one of `operating_points`. By default
-            the operating point that the classifier was trained for.
+            What sets the threshold: a metric such as "recall@fpr=0.01", for which the best
+            threshold on held-out rows is taken, or one of `operating_points`. By default the
+            operating point that the classifier was trained for.
         **columns : arrays of shape (n,)
             Costs of the rows, by the names that the metric gives them.
         """
@@ -162,9 +154,15 @@ class ThresholdClassifier(LinearClassifier):
     def _names_at(self, at: Any) -> tuple[str, ...]:
         """Return the columns that decisions may need."""
         names = self._cost_columns(self._metric if at is None else at)
-        points: tuple[OperatingPoint, ...] = getattr(self, "operating_points_", ())
-        budgets = [point.budget.budget for point in points if point.budget is not None]
-        return (*names, *(budget.by for budget in budgets if budget.by is not None))
+        kept = self._budget_in_use
+        by = None if kept is None else kept.budget.by
+        return names if by is None else (*names, by)
+
+    @property
+    def _budget_in_use(self) -> KeptBudget | None:
+        """The budget that the operating point keeps."""
+        point: OperatingPoint | None = getattr(self, "_operating_point", None)
+        return None if point is None else point.budget
 
     def _refuse_unknown(
         self, method: str, columns: Mapping[str, Any], names: Sequence[str]
@@ -212,10 +210,7 @@ class ThresholdClassifier(LinearClassifier):
 
     def _kept_budget(self, at: Any, *, by_row: bool) -> KeptBudget | None:
         """Return thresholds of teams or of money; None if one threshold of the score decides."""
-        points: tuple[OperatingPoint, ...] = getattr(self, "operating_points_", ())
-        if at is not None or len(points) != 1:
-            return None
-        budget = points[0].budget
+        budget = self._budget_in_use if at is None else None
         return budget if budget is not None and (by_row or budget.budget.by is not None) else None
 
     def _team_numbers(
@@ -228,7 +223,7 @@ class ThresholdClassifier(LinearClassifier):
         return team_numbers(kept.budget, given_column(by, X, columns), n_rows)
 
     def _positive_probability(self, X: Any) -> FloatArray:
-        """Return the calibrated probability of the positive class; for two classes."""
+        """Return the calibrated probability of the positive class."""
         return self.predict_proba(X)[:, 0 if self._catches_first else 1]
 
     def operating_points(self, at: Sequence[str | Metric]) -> OperatingPoints:
@@ -256,7 +251,7 @@ class ThresholdClassifier(LinearClassifier):
             at = [at]
         check_is_fitted(self)
         weighted_by = self.operating_point_.weighted_by
-        held_out = getattr(self, "_held_out", (None,))[0]
+        held_out = getattr(self, "_held_out", None)
         if held_out is None:
             raise NoHeldOutScoresError(type(self).__name__)
         points = [point_at(resolve(each), held_out) for each in at]
@@ -266,7 +261,7 @@ class ThresholdClassifier(LinearClassifier):
         )
 
     def with_threshold(self, point: OperatingPoint, calibration: Calibration | None = None) -> Self:
-        """Return a copy of this model with another threshold; for two classes.
+        """Return a copy of this model with another threshold.
 
         Scores change by a constant, so that zero is the threshold again. `operating_points` and
         ``predict(X, at=...)`` need held-out scores, which the copy does not have.
@@ -286,8 +281,9 @@ class ThresholdClassifier(LinearClassifier):
             old = self.calibration_
             at_threshold = float(old.log_odds(-by if self._catches_first else by))
             calibration = replace(old, offset=at_threshold)
-        changed.operating_points_, changed.calibrations_ = (point,), (calibration,)
-        changed._held_out = (None,)  # noqa: SLF001 - likewise
+        changed._operating_point = point  # noqa: SLF001 - likewise
+        changed.calibration_ = calibration
+        changed._held_out = None  # noqa: SLF001 - likewise
         return changed
 
     def threshold_above(self, by: float) -> float:
@@ -381,36 +377,25 @@ class ThresholdClassifier(LinearClassifier):
         return np.column_stack([1.0 - positive, positive])
 
     def export_state(self) -> ModelState:
-        """Return all that scores rows, with calibrations and operating points."""
+        """Return all that scores rows, with the calibration and the operating point."""
         return replace(
             super().export_state(),
-            calibrations=self.calibrations_,
-            operating_points=self.operating_points_,
+            calibration=self.calibration_,
+            operating_point=self._operating_point,
         )
 
-    def scoring_formula(self) -> ScoringFormula:
-        """Return what this classifier computes for a row, as numbers that an export writes."""
-        return self._with_responses(super().scoring_formula())
-
-    def _with_responses(self, formula: ScoringFormula) -> ScoringFormula:
-        """Return a formula with the calibrations of its scores."""
-        sigmoids = tuple(
-            Sigmoid(calibration.offset, calibration.below, calibration.above)
-            for calibration in self.calibrations_
-        )
-        if formula.two_classes:
-            return replace(formula, response=sigmoids[0])
-        return replace(formula, one_vs_rest=sigmoids)
+    @property
+    def _response(self) -> Response:
+        calibration = self.calibration_
+        return Sigmoid(calibration.offset, calibration.below, calibration.above)
 
     @classmethod
     def _restored_attributes(cls, state: ModelState) -> dict[str, Any]:
-        attributes = super()._restored_attributes(state)
-        calibrations, points = state.calibrations or (), state.operating_points
-        complete = len(calibrations) == state.n_lines
-        require(complete, "it does not have a calibration for each row of coefficients")
-        complete = len(points) in (0, state.n_lines)
-        require(complete, "it does not have an operating point for each row of coefficients")
-        return attributes | {"calibrations_": calibrations, "operating_points_": points}
+        require(state.calibration is not None, "it does not have a calibration")
+        return super()._restored_attributes(state) | {
+            "calibration_": state.calibration,
+            "_operating_point": state.operating_point,
+        }
 
     def _copy_features(self, other: ThresholdClassifier) -> None:
         """Take the classes and the features from a classifier fitted to the same rows."""
@@ -429,78 +414,66 @@ class ThresholdClassifier(LinearClassifier):
         self._weighted_by = keyed.weighted(class_weight, self.classes_).weighted_by
         return keyed
 
-    def _set_lines(self, fitted: Sequence[FittedLine], without_search: str = "") -> None:
-        """Store lines that score in favour of the positive class, one for each row of ``coef_``."""
+    def _set_line(self, fitted: FittedLine, without_search: str = "") -> None:
+        """Store a line that scores in favour of the positive class."""
         if self._catches_first:
-            fitted = [entry.sign_flipped() for entry in fitted]
-        lines = np.stack([entry.line for entry in fitted])
-        self.coef_, self.intercept_ = lines[:, :-1].copy(), lines[:, -1].copy()
-        self._set_points(fitted, without_search)
-        self.calibrations_ = tuple(entry.calibration for entry in fitted)
+            fitted = fitted.sign_flipped()
+        self.coef_, self.intercept_ = fitted.line[None, :-1].copy(), fitted.line[-1:].copy()
+        self._set_point(fitted, without_search)
+        self.calibration_ = fitted.calibration
 
-    def _set_points(self, fitted: Sequence[FittedLine], without_search: str = "") -> None:
-        """Store the operating points that are delivered, and warn if one predicts one class.
+    def _set_point(self, fitted: FittedLine, without_search: str = "") -> None:
+        """Store the operating point that is delivered, and warn if it predicts one class.
 
         ``without_search`` is the advice that the warning gives if no threshold was searched for.
         """
         # Of the rows of this fit only: a later fit to a summary has none.
         weighted_by = self.__dict__.pop("_weighted_by", "")
-        points = (entry.operating_point for entry in fitted)
-        self.operating_points_ = tuple(
-            replace(
-                point,
-                metric=stated_metric(point.metric),
-                weighted_by="" if point.empirical is None else weighted_by,
-            )
-            for point in points
+        point = fitted.operating_point
+        self._operating_point = replace(
+            point,
+            metric=stated_metric(point.metric),
+            weighted_by="" if point.empirical is None else weighted_by,
         )
-        self._held_out = tuple(entry.held_out for entry in fitted)
-        warn_about_one_class(self.operating_points_, self.classes_.tolist(), without_search)
+        self._held_out = fitted.held_out
+        warn_about_one_class(self._operating_point, without_search)
 
 
 class ReportingClassifier(ThresholdClassifier):
-    """Base class for classifiers that report on the models they compared on held-out rows.
+    """Base class for classifiers that report on the models they compared on held-out rows."""
 
-    ``reports_`` has one entry for each score: one for two classes, one per class for more.
-    """
-
-    reports_: tuple[DirectReport, ...]
+    _report: DirectReport | None
 
     @property
     def report_(self) -> DirectReport:
-        """The report of a classifier of two classes."""
-        report: DirectReport = only_entry(self, "report")
+        """The candidates that were tried, which was chosen and why."""
+        report: DirectReport = known(self, "report")
         return report
 
-    def _final_reports(self, reports: Iterable[DirectReport]) -> tuple[DirectReport, ...]:
-        """Return reports about the operating points that are delivered.
+    def _final_report(self, report: DirectReport) -> DirectReport:
+        """Return a report about the operating point that is delivered.
 
         A guarantee moves the threshold after the candidates were compared: what to expect is that
-        of the delivered one. Reports say what rates are weighted by, and which of two texts is
+        of the delivered one. The report says what rates are weighted by, and which of two texts is
         caught.
         """
-        final = []
-        for report, point in zip(reports, self.operating_points_, strict=True):
-            expected = UNKNOWN
-            if point.expected is not None and point.intervals is not None:
-                expected = Estimate(point.expected.metric, *point.intervals.metric)
-            final.append(
-                replace(
-                    report,
-                    metric=point.metric,
-                    expected=expected,
-                    caught=self._caught_text,
-                    weighted_by=point.weighted_by,
-                    segments=point.segments,
-                )
-            )
-        return tuple(final)
+        point, expected = self.operating_point_, UNKNOWN
+        if point.expected is not None and point.intervals is not None:
+            expected = Estimate(point.expected.metric, *point.intervals.metric)
+        return replace(
+            report,
+            metric=point.metric,
+            expected=expected,
+            caught=self._caught_text,
+            weighted_by=point.weighted_by,
+            segments=point.segments,
+        )
 
     @property
     def _caught_text(self) -> str:
         """Which of two texts is caught; empty if the labels are no texts."""
         classes = self.classes_.tolist()
-        if len(classes) > 2 or not isinstance(self.positive_, str):
+        if not isinstance(self.positive_, str):
             return ""
         if self.positive is not None:
             return f"catches {self.positive_!r}"

@@ -104,31 +104,28 @@ class OnNewRows(NamedTuple):
         return self.gap * gap, self.var_pos * var_pos, self.var_neg * var_neg
 
 
-def cards_of_counts(
+def card_of_counts(
     metric: Metric,
     counts: BinCounts,
-    positives: Sequence[Any],
+    label: Any,
     directions: Sequence[Direction] = (),
     scale: Scale | None = None,
     max_lines: int | str | None = None,
-) -> list[CountedCard]:
-    """Return a card for each of some classes against the others, with its bins and their counts.
+) -> CountedCard:
+    """Return a card for one class against the other, with its bins and their counts.
 
     ``max_lines`` is that of `CardSettings`.
     """
+    made = _full_card(metric, counts, label, directions)
+    if max_lines is not None:
+        sizes = CountedSizes(metric, counts, label, directions)
+        made = sizes.compact(made, max_lines)
+    if scale is not None:
+        card, fitted = scaled_without_rows(scale, made.card, made.fitted)
+        made = made._replace(card=card, fitted=fitted)
     by_class = [np.asarray(counts.cells(k), dtype=np.float64) for k in range(len(counts.bins))]
-    cards = []
-    for label in positives:
-        made = card_of_counts(metric, counts, label, directions)
-        if max_lines is not None:
-            sizes = CountedSizes(metric, counts, label, directions)
-            made = sizes.compact(made, max_lines)
-        if scale is not None:
-            card, fitted = scaled_without_rows(scale, made.card, made.fitted)
-            made = made._replace(card=card, fitted=fitted)
-        sides = two_sides(by_class, counts.classes == label)
-        cards.append(made._replace(card=replace(made.card, bins=counts.bins, counts=sides)))
-    return cards
+    sides = two_sides(by_class, counts.classes == label)
+    return made._replace(card=replace(made.card, bins=counts.bins, counts=sides))
 
 
 def two_sides(by_class: Sequence[FloatArray], positive: AnyArray) -> tuple[FloatArray, ...]:
@@ -142,13 +139,13 @@ def two_sides(by_class: Sequence[FloatArray], positive: AnyArray) -> tuple[Float
     )
 
 
-def card_of_counts(
+def _full_card(
     metric: Metric,
     counts: BinCounts,
     label: Any,
     directions: Sequence[Direction] = (),
 ) -> CountedCard:
-    """Return the best card for a metric, with one class against the others."""
+    """Return the best full card for a metric."""
     coding = coding_of_counts(counts, directions)
     risk = metric.risk(counts.weight)
     whole, prior = coded_moments(counts, coding, label)

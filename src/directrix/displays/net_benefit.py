@@ -170,9 +170,9 @@ def _frame(curve: NetBenefit) -> tuple[float, float]:
 
 def probability_at_cutoff(classifier: Any) -> float | None:
     """Return the probability of the positive label at the threshold of a model, if it has one."""
-    calibrations: Any = getattr(classifier, "calibrations_", ())
-    if len(calibrations) != 1:
+    calibration: Any = getattr(classifier, "calibration_", None)
+    if calibration is None:
         return None
-    at_zero: FloatArray = calibrations[0](np.zeros(1))
+    at_zero: FloatArray = calibration(np.zeros(1))
     is_last = positive_of(classifier) == classifier.classes_.tolist()[-1]
     return float(at_zero[0] if is_last else 1.0 - at_zero[0])

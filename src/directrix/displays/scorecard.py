@@ -255,7 +255,6 @@ class ScorecardDisplay:
         cls,
         estimator: Any,
         *,
-        label: Any = None,
         max_panels: int = 12,
         title: str | None = None,
         ax: Any = None,
@@ -265,8 +264,6 @@ class ScorecardDisplay:
         Parameters
         ----------
         estimator : fitted ScorecardClassifier
-        label : optional
-            The class whose card is drawn; needed for more than two classes.
         max_panels : int
             Largest number of columns and crosses to draw.
         title : str, optional
@@ -275,18 +272,10 @@ class ScorecardDisplay:
         """
         style.pyplot()
         check_is_fitted(estimator)
-        if not hasattr(estimator, "cards_"):
+        if not hasattr(estimator, "card_"):
             msg = f"a {type(estimator).__name__} has no card to draw: give a ScorecardClassifier"
             raise TypeError(msg)
-        classes, index = estimator.classes_.tolist(), 0
-        if len(classes) > 2:
-            if label not in classes:
-                msg = (
-                    f"label must be the class whose card is drawn, one of {classes}, not {label!r}"
-                )
-                raise ValueError(msg)
-            index = classes.index(label)
-        card, calibration = estimator.cards_[index], estimator.calibrations_[index]
+        card, calibration = estimator.card_, estimator.calibration_
         slope = (calibration.below + calibration.above) / 2.0
         used = [k for k, points in enumerate(card.columns) if np.ptp(points) > 0]
         found: list[ColumnPanel | CrossPanel] = [column_panel(card, k, slope) for k in used]

@@ -85,7 +85,7 @@ def to_document(
     style.pyplot("the pictures of a document")
     rows = None if X is None else _given_rows(classifier, X, y, sample_weight, segment)
     if directions is None:
-        report = next(iter(getattr(classifier, "reports_", ())), None)
+        report = getattr(classifier, "report_", None)
         directions = None if report is None else report.directions
     known_prices = None if directions is None else tuple(directions)
     data = DocumentData(classifier, texts, rows, known_prices, dialect)
@@ -100,10 +100,6 @@ def _require_card(classifier: Any) -> None:
         msg = f"documents are about scorecards, and this is a {type(classifier).__name__}"
         raise TypeError(msg)
     check_is_fitted(classifier)
-    if len(classifier.classes_) != 2:
-        n_classes = len(classifier.classes_)
-        msg = f"documents are about cards of two classes, and this one has {n_classes}"
-        raise ValueError(msg)
 
 
 def _checked_about(about: Mapping[str, Any], template: str) -> dict[str, Any]:

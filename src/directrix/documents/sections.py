@@ -566,7 +566,7 @@ def _span(points: AnyArray) -> str:
 
 def _making(page: Page, data: DocumentData) -> None:
     page.heading("How the model was made")
-    report = next(iter(getattr(data.classifier, "reports_", ())), None)
+    report = getattr(data.classifier, "report_", None)
     metric = data.point.metric.label
     if data.point.predicted is not None:
         choice = (

@@ -139,13 +139,7 @@ class LabelNotFoundError(Fields, ValueError):
     available: tuple[Any, ...]
 
     def __str__(self) -> str:
-        labels = listed(self.available)
-        if len(self.available) > 2:
-            return (
-                f"positive={self.label!r} needs two classes, but the labels are {labels}: leave "
-                "it out, or fit to `y == label`"
-            )
-        return f"positive={self.label!r} is not a label: give one of {labels}"
+        return f"positive={self.label!r} is not a label: give one of {listed(self.available)}"
 
 
 class LabelTypeError(Fields, TypeError):

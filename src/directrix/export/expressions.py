@@ -71,11 +71,10 @@ def reduced(columns: tuple[int, ...], points: FloatArray) -> Term:
 
 
 def used_features(formula: ScoringFormula) -> set[int]:
-    """Return the positions of the features that some score depends on."""
-    if formula.cards:
-        return {k for card in formula.cards for term in terms(card) for k in term.columns}
-    by_feature = zip(*formula.coefficients, strict=True)
-    return {k for k, coefficients in enumerate(by_feature) if any(coefficients)}
+    """Return the positions of the features that the score depends on."""
+    if formula.card is not None:
+        return {k for term in terms(formula.card) for k in term.columns}
+    return {k for k, coefficient in enumerate(formula.coefficients) if coefficient}
 
 
 def features_to_read(formula: ScoringFormula, *, fewest: int = 0) -> list[int]:
@@ -85,25 +84,29 @@ def features_to_read(formula: ScoringFormula, *, fewest: int = 0) -> list[int]:
     are equal in every digit. If there are not ``fewest`` such features, the first of the others are
     read too.
     """
-    read = {k for card in formula.cards for k, points in enumerate(card.columns) if points.any()}
-    read |= {k for card in formula.cards for cross in card.crosses for k in cross.columns}
-    read |= {k for line in formula.coefficients for k, number in enumerate(line) if number}
+    card = formula.card
+    if card is None:
+        read = {k for k, coefficient in enumerate(formula.coefficients) if coefficient}
+    else:
+        read = {k for k, points in enumerate(card.columns) if points.any()}
+        read |= {k for cross in card.crosses for k in cross.columns}
     others = (k for k in range(formula.n_features) if k not in read)
     return sorted([*read, *islice(others, max(fewest - len(read), 0))])
 
 
 def with_features(formula: ScoringFormula, positions: Sequence[int]) -> ScoringFormula:
     """Return a formula of some features, in this order; see `features_to_read`."""
-    names = formula.features
+    names, card, coefficients = formula.features, formula.card, formula.coefficients
     return replace(
         formula,
         features=None if names is None else tuple(names[k] for k in positions),
-        coefficients=tuple(tuple(line[k] for k in positions) for line in formula.coefficients),
-        cards=tuple(_with_columns(card, positions) for card in formula.cards),
+        coefficients=tuple(coefficients[k] for k in positions) if card is None else (),
+        card=None if card is None else with_columns(card, positions),
     )
 
 
-def _with_columns(card: Card, positions: Sequence[int]) -> Card:
+def with_columns(card: Card, positions: Sequence[int]) -> Card:
+    """Return a card of some of its columns, in this order; see `features_to_read`."""
     index = {column: k for k, column in enumerate(positions)}
     return replace(
         card,

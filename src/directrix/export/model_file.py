@@ -164,38 +164,26 @@ def _fact(plain: Any) -> Any:
     return facts_from_json(plain) if is_object else from_plain(plain)
 
 
-def calibrations_to_json(
-    calibrations: tuple[Calibration, ...] | None,
-) -> list[dict[str, Any]] | None:
-    """Return one JSON object for each calibration, or None if the model has none."""
-    if calibrations is None:
+def calibration_to_json(calibration: Calibration | None) -> dict[str, Any] | None:
+    """Return a calibration for JSON, or None if the model has none."""
+    if calibration is None:
         return None
-    return [
-        {name: to_plain(value) for name, value in asdict(calibration).items()}
-        for calibration in calibrations
-    ]
+    return {name: to_plain(value) for name, value in asdict(calibration).items()}
 
 
-def calibrations_from_json(plain: Any) -> tuple[Calibration, ...] | None:
-    """Return calibrations, or None if the model has none."""
+def calibration_from_json(plain: Any) -> Calibration | None:
+    """Return a calibration, or None if the model has none."""
     if plain is None:
         return None
-    require(isinstance(plain, list), "its calibrations are not a list")
-    return tuple(map(_calibration, plain))
-
-
-def _calibration(plain: Any) -> Calibration:
-    check_entries(plain, _CALIBRATION, "a calibration lacks an entry")
+    check_entries(plain, _CALIBRATION, "its calibration lacks an entry")
     return Calibration(**plain)
 
 
-def points_to_json(points: tuple[OperatingPoint, ...]) -> list[dict[str, Any]] | None:
-    """Return one JSON object for each operating point, or None if there are none."""
-    return [_point_to_json(point) for point in points] or None
-
-
-def _point_to_json(point: OperatingPoint) -> dict[str, Any]:
-    plain = {
+def point_to_json(point: OperatingPoint | None) -> dict[str, Any] | None:
+    """Return an operating point for JSON, or None if the model has none."""
+    if point is None:
+        return None
+    plain: dict[str, Any] = {
         "metric": to_plain(point.metric),
         "threshold": float(point.threshold),
         "predicted": None if point.predicted is None else _rates_to_json(point.predicted),
@@ -221,17 +209,11 @@ def _point_to_json(point: OperatingPoint) -> dict[str, Any]:
     return plain
 
 
-def points_from_json(plain: Any) -> tuple[OperatingPoint, ...]:
-    """Return operating points, none if the model has none."""
+def point_from_json(plain: Any) -> OperatingPoint | None:
+    """Return an operating point, or None if the model has none."""
     if plain is None:
-        return ()
-    # No points are written as null, so an empty list was not written by `save`.
-    require(isinstance(plain, list) and plain, "its operating points are not a list of some")
-    return tuple(map(_point_from_json, plain))
-
-
-def _point_from_json(plain: Any) -> OperatingPoint:
-    check_entries(plain, _POINT, "an operating point lacks an entry", _OPTIONAL_POINT_ENTRIES)
+        return None
+    check_entries(plain, _POINT, "its operating point lacks an entry", _OPTIONAL_POINT_ENTRIES)
     metric, intervals = from_plain(plain["metric"]), plain["intervals"]
     require(isinstance(metric, Metric), "an operating point has no metric")
     return OperatingPoint(
@@ -289,7 +271,7 @@ _LABEL_TYPES: dict[str, type] = {
 def save(classifier: Any, path: str | PathLike[str]) -> None:
     """Write a fitted classifier to a file, completely or not at all.
 
-    Equal models give equal bytes. Parameters, coefficients, calibration and operating points are
+    Equal models give equal bytes. Parameters, coefficients, calibration and operating point are
     stored; reports, candidates and the moments of a `MomentClassifier` are not.
 
     Parameters
@@ -331,8 +313,8 @@ def save(classifier: Any, path: str | PathLike[str]) -> None:
         "n_features": state.n_features,
         "feature_names": state.feature_names,
         "layout": layout,
-        "calibration": calibrations_to_json(state.calibrations),
-        "operating_point": points_to_json(state.operating_points),
+        "calibration": calibration_to_json(state.calibration),
+        "operating_point": point_to_json(state.operating_point),
         "facts": facts_to_json(state.facts),
     }
     LAYOUT.write(path, state.classes, entries, arrays)
@@ -372,8 +354,8 @@ def _classifier(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Any:
         feature_names=None if names is None else tuple(names),
         arrays=arrays_from_file(arrays, header["layout"], n_features),
         facts=facts_from_json(header["facts"]),
-        calibrations=calibrations_from_json(header["calibration"]),
-        operating_points=points_from_json(header["operating_point"]),
+        calibration=calibration_from_json(header["calibration"]),
+        operating_point=point_from_json(header["operating_point"]),
     )
     return classifier_type.from_state(state)
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import warnings
-from dataclasses import astuple
 from typing import Any
 
 import numpy as np
 
-from directrix.classifiers.scoring import Response, ScoringFormula, Sigmoid
+from directrix.classifiers.scoring import ScoringFormula
 from directrix.exceptions import Float32PrecisionWarning, MissingLibraryError, find_stacklevel
-from directrix.export.expressions import features_to_read, with_features
+from directrix.export.expressions import features_to_read, with_columns
 from directrix.export.onnx_writer import OnnxWriter
 from directrix.export.scoring_formula import scoring_formula
+from directrix.models.card import Card
 from directrix.tables import NumberBins
 
 #: Runtimes of the last years support these; the graph has no newer operator.
@@ -28,11 +28,10 @@ _LEAST_CHANGE = 0.01
 def to_onnx(classifier: Any, *, dtype: str = "float64", missing_text: str = "") -> Any:
     """Return a fitted classifier as an ONNX model.
 
-    The outputs are ``label`` of shape (n,), ``probabilities`` of shape (n, k), in the order of
-    ``classes_``, and ``score`` of shape (n,), or (n, k) for more than two classes. With two classes
-    the last output is the probability of the positive one, of shape (n,), called after it:
-    ``probability_bad``. The metadata of the model has the entry ``classes``, a list of the labels
-    in JSON. The input of a linear classifier is ``X`` of shape (n, d).
+    The outputs are ``label`` of shape (n,), ``probabilities`` of shape (n, 2), in the order of
+    ``classes_``, ``score`` of shape (n,), and the probability of the positive class, of shape (n,),
+    called after it: ``probability_bad``. The metadata of the model has the entry ``classes``, a
+    list of the labels in JSON. The input of a linear classifier is ``X`` of shape (n, d).
 
     A `ScorecardClassifier` has one input of shape (n, 1) for each raw column, by its name, and one
     more output after the score, ``points``. Numbers are in ``dtype``, and
@@ -86,10 +85,10 @@ def to_onnx(classifier: Any, *, dtype: str = "float64", missing_text: str = "") 
         raise MissingLibraryError(purpose, "onnx") from None
 
     more = {}
-    if formula.cards:
-        graph, points, inputs = _of_columns(formula, missing_text, narrow=narrow)
+    if formula.card is not None:
+        graph, points, inputs = _of_columns(formula, formula.card, missing_text, narrow=narrow)
         more["points"] = points
-        value = _above_cutoffs(graph, formula, points)
+        value = _above_cutoff(graph, formula.card, points)
     else:
         graph, value, inputs = _of_matrix(formula, narrow=narrow)
     outputs = _add_outputs(graph, formula, value, more, narrow=narrow)
@@ -106,7 +105,7 @@ def to_onnx(classifier: Any, *, dtype: str = "float64", missing_text: str = "") 
 
 
 def _of_columns(
-    formula: ScoringFormula, missing_text: str, *, narrow: bool
+    formula: ScoringFormula, card: Card, missing_text: str, *, narrow: bool
 ) -> tuple[OnnxWriter, str, list[Any]]:
     """Return a graph, its node of points, and the columns that are read as inputs."""
     from onnx import TensorProto, helper
@@ -115,13 +114,13 @@ def _of_columns(
     graph = OnnxWriter(names, missing_text, narrow)
     # Without an input, a graph would not know how many rows there are.
     positions = features_to_read(formula, fewest=1)
-    cards, read = with_features(formula, positions).cards, [names[k] for k in positions]
-    points = graph.points(cards, read)
+    card, read = with_columns(card, positions), [names[k] for k in positions]
+    points = graph.points(card, read)
     number = TensorProto.FLOAT if narrow else TensorProto.DOUBLE
     types = {"text": TensorProto.STRING, "date": TensorProto.INT64}
     inputs = [
         helper.make_tensor_value_info(name, types.get(bins.kind, number), ["n", 1])
-        for name, bins in zip(read, cards[0].bins, strict=True)
+        for name, bins in zip(read, card.bins, strict=True)
     ]
     return graph, points, inputs
 
@@ -134,70 +133,56 @@ def _of_matrix(formula: ScoringFormula, *, narrow: bool) -> tuple[OnnxWriter, st
     rows = graph.node("Cast", ["X"], to=TensorProto.DOUBLE) if narrow else "X"
     value_type = TensorProto.FLOAT if narrow else TensorProto.DOUBLE
     described = helper.make_tensor_value_info("X", value_type, ["n", formula.n_features])
-    coefficients = graph.constant(np.array(formula.coefficients).T)
+    coefficients = graph.constant(np.array(formula.coefficients)[:, None])
     product = graph.node("MatMul", [rows, coefficients])
-    scores = graph.node("Add", [product, graph.constant(formula.intercepts)])
-    return graph, scores, [described]
+    return graph, graph.add(product, formula.intercept), [described]
 
 
-def _above_cutoffs(graph: OnnxWriter, formula: ScoringFormula, points: str) -> str:
-    """Return how far points are on the positive side of the cutoff of each card."""
-    above = graph.node("Sub", [points, graph.constant([card.cutoff for card in formula.cards])])
-    if all(card.higher_is_last for card in formula.cards):
-        return above
-    signs = [1.0 if card.higher_is_last else -1.0 for card in formula.cards]
-    return graph.node("Mul", [above, graph.constant(signs)])
+def _above_cutoff(graph: OnnxWriter, card: Card, points: str) -> str:
+    """Return how far points are on the positive side of the cutoff."""
+    above = graph.add(points, -card.cutoff)
+    return above if card.higher_is_last else graph.multiply(above, -1.0)
 
 
 def _add_outputs(
     graph: OnnxWriter, formula: ScoringFormula, scores: str, more: dict[str, str], *, narrow: bool
 ) -> list[Any]:
-    """Add label, probabilities and score, and more outputs of one column for each score.
+    """Add label, probabilities and score, and more outputs of one column; return descriptions.
 
-    The last output is the probability of the positive one of two classes. Returns descriptions of
-    the outputs.
+    The last output is the probability of the positive class.
     """
     from onnx import TensorProto, helper
 
-    if formula.response is not None:
-        probabilities, index = _two_classes(graph, formula, formula.response, scores)
-    else:
-        scores = _all_columns(formula.one_vs_rest).log_odds(scores, graph)
-        # Far out all sigmoids may be too small for a float; their ratios are not.
-        probabilities = graph.node("Softmax", [_log_sigmoid(graph, scores)], axis=1)
-        index = graph.node("ArgMax", [scores], axis=1, keepdims=0)
+    probabilities, index = _two_classes(graph, formula, scores)
     labels = np.array(formula.classes)
     name = graph.free_name("label")
     graph.node("Gather", [graph.constant(labels), index], name, axis=0)
     text = labels.dtype.kind == "U"
     label_type = TensorProto.STRING if text else helper.np_dtype_to_tensor_dtype(labels.dtype)
     described = [helper.make_tensor_value_info(name, label_type, ["n"])]
-    value_type, n = TensorProto.FLOAT if narrow else TensorProto.DOUBLE, len(formula.classes)
+    value_type = TensorProto.FLOAT if narrow else TensorProto.DOUBLE
+    column = graph.constant([formula.positive_index])
+    positive = graph.node("Gather", [probabilities, column], axis=1)
     made = {"probabilities": probabilities, "score": scores, **more}
-    if formula.two_classes:
-        column = graph.constant([formula.positive_index])
-        positive = graph.node("Gather", [probabilities, column], axis=1)
-        made[formula.probability_names[0]] = positive
+    made[formula.probability_name] = positive
     for output, value in made.items():
-        flat = formula.two_classes and output != "probabilities"
+        flat = output != "probabilities"
         if flat:
             value = graph.flat(value)  # noqa: PLW2901
         free = graph.free_name(output)
         options = {"to": value_type} if narrow else {}
         graph.node("Cast" if narrow else "Identity", [value], free, **options)
-        shape = ["n"] if flat else ["n", n]
+        shape = ["n"] if flat else ["n", 2]
         described.append(helper.make_tensor_value_info(free, value_type, shape))
     return described
 
 
-def _two_classes(
-    graph: OnnxWriter, formula: ScoringFormula, response: Response, scores: str
-) -> tuple[str, str]:
+def _two_classes(graph: OnnxWriter, formula: ScoringFormula, scores: str) -> tuple[str, str]:
     """Return the probabilities of two classes, and the index of the predicted one."""
     from onnx import TensorProto
 
     one, zero = graph.constant(1.0), graph.constant(0.0)
-    positive = response.probability(scores, graph)
+    positive = formula.response.probability(scores, graph)
     negative = graph.node("Sub", [one, positive])
     probabilities = graph.node("Concat", [negative, positive], axis=1)
     above = graph.node("Greater", [scores, zero])
@@ -209,29 +194,19 @@ def _two_classes(
     return probabilities, index
 
 
-def _all_columns(sigmoids: tuple[Sigmoid, ...]) -> Sigmoid:
-    """Return one sigmoid whose numbers are arrays, for a matrix with a column for each."""
-    return Sigmoid(*np.array([astuple(sigmoid) for sigmoid in sigmoids]).T)
-
-
-def _log_sigmoid(graph: OnnxWriter, log_odds: str) -> str:
-    """Return ``min(s, 0) - log(1 + exp(-|s|))``."""
-    below = graph.node("Min", [log_odds, graph.constant(0.0)])
-    small = graph.node("Exp", [graph.node("Neg", [graph.node("Abs", [log_odds])])])
-    rest = graph.node("Log", [graph.add(small, 1.0)])
-    return graph.node("Sub", [below, rest])
-
-
 # ── What float32 would change ─────────────────────────────────────────────────────────────────────
 
 
 def _warn_about_rounding(classifier: Any, formula: ScoringFormula) -> None:
-    worst = _bins_passed(formula) if formula.cards else _rounded_scores(classifier, formula)
+    if formula.card is None:
+        worst = _rounded_score(classifier, formula)
+    else:
+        worst = _bins_passed(formula.card) * formula.response.greatest_slope
     if worst > _LEAST_CHANGE:
         warnings.warn(Float32PrecisionWarning(worst), stacklevel=find_stacklevel())
 
 
-def _rounded_scores(classifier: Any, formula: ScoringFormula) -> float:
+def _rounded_score(classifier: Any, formula: ScoringFormula) -> float:
     r"""Return how much the log-odds change if features are rounded to float32.
 
     Rounding changes a score by up to :math:`2^{-24} \sum_j |w_j x_j|`. Near the threshold, where
@@ -241,30 +216,24 @@ def _rounded_scores(classifier: Any, formula: ScoringFormula) -> float:
     moments = getattr(classifier, "moments_", None)
     groups = [] if moments is None else moments.by_class.values()
     means = np.array([group.mean for group in groups if group.count])
-    worst = 0.0
-    parts = zip(formula.coefficients, formula.intercepts, formula.responses, strict=True)
-    for coefficients, intercept, response in parts:
-        size = abs(intercept)
-        if means.size:
-            size = max(size, float((np.abs(means) @ np.abs(coefficients)).max()))
-        worst = max(worst, _ROUNDING * size * response.greatest_slope)
-    return worst
+    size = abs(formula.intercept)
+    if means.size:
+        size = max(size, float((np.abs(means) @ np.abs(formula.coefficients)).max()))
+    return _ROUNDING * size * formula.response.greatest_slope
 
 
-def _bins_passed(formula: ScoringFormula) -> float:
-    """Return how much the log-odds change if numbers in float32 pass a whole bin.
+def _bins_passed(card: Card) -> float:
+    """Return how much the points change if numbers in float32 pass a whole bin.
 
     A value that is rounded may pass the nearest cut, as may one that is measured a little
     differently; what matters is a bin so narrow that rounding can pass it.
     """
     worst = 0.0
-    for card, response in zip(formula.cards, formula.responses, strict=True):
-        for bins, points in zip(card.bins, card.columns, strict=True):
-            if not isinstance(bins, NumberBins) or bins.kind == "date" or len(bins.cuts) < 2:
-                continue
-            low, high = np.array(bins.cuts[:-1]), np.array(bins.cuts[1:])
-            passed = high - low < _ROUNDING * np.maximum(np.abs(low), np.abs(high))
-            jumps = np.abs(points[3 : bins.n_ordered + 1] - points[1 : bins.n_ordered - 1])
-            change = float(np.max(jumps, where=passed, initial=0.0))
-            worst = max(worst, change * response.greatest_slope)
+    for bins, points in zip(card.bins, card.columns, strict=True):
+        if not isinstance(bins, NumberBins) or bins.kind == "date" or len(bins.cuts) < 2:
+            continue
+        low, high = np.array(bins.cuts[:-1]), np.array(bins.cuts[1:])
+        passed = high - low < _ROUNDING * np.maximum(np.abs(low), np.abs(high))
+        jumps = np.abs(points[3 : bins.n_ordered + 1] - points[1 : bins.n_ordered - 1])
+        worst = max(worst, float(np.max(jumps, where=passed, initial=0.0)))
     return worst

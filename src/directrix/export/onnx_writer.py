@@ -19,7 +19,7 @@ from directrix.export.expressions import (
     free_name,
     is_unicode,
 )
-from directrix.models.card import Card
+from directrix.models.card import Card, Cross
 
 #: A missing date: NumPy has this integer for NaT.
 _NO_DATE = np.iinfo(np.int64).min
@@ -171,43 +171,41 @@ class OnnxWriter:
 
     # ── Sums ──────────────────────────────────────────────────────────────────────────────────────
 
-    def points(self, cards: Sequence[Card], columns: Sequence[str]) -> str:
-        """Add the points of each card, from nodes of the columns of shape (n, 1)."""
-        segments = [Segments.of(bins) for bins in cards[0].bins]
+    def points(self, card: Card, columns: Sequence[str]) -> str:
+        """Add the points of a card, from nodes of the columns of shape (n, 1)."""
+        segments = [Segments.of(bins) for bins in card.bins]
         order, index = self.segments(segments, columns)
         sizes = [len(segments[k].cells) for k in order]
         offsets = np.cumsum([0, *sizes[:-1]])
         index = self.node("Add", [index, self.constant(offsets)])
-        table = np.concatenate(
-            [np.stack([card.columns[k][segments[k].cells] for card in cards], 1) for k in order]
-        )
+        table = np.concatenate([card.columns[k][segments[k].cells] for k in order])
         points = self.node("Gather", [self.constant(table), index], axis=0)
-        points = self.node("ReduceSum", [points, self.constant([1])], keepdims=0)
-        intercepts = self.constant([card.intercept for card in cards])
-        points = self.node("Add", [points, intercepts])
-        if any(card.crosses for card in cards):
+        points = self.node("ReduceSum", [points, self.constant([1])], keepdims=1)
+        points = self.node("Add", [points, self.constant([card.intercept])])
+        if card.crosses:
             starts = {k: (place, int(offsets[place])) for place, k in enumerate(order)}
-            points = self.node("Add", [points, self._crosses(cards, segments, starts, index)])
+            points = self.node(
+                "Add", [points, self._crosses(card.crosses, segments, starts, index)]
+            )
         return points
 
     def _crosses(
         self,
-        cards: Sequence[Card],
+        crosses: Sequence[Cross],
         segments: Sequence[Segments],
         starts: dict[int, tuple[int, int]],
         index: str,
     ) -> str:
-        """Add the points of the crosses of each card, from the numbers of the segments.
+        """Add the points of crosses, from the numbers of the segments.
 
         `starts` has for each column its position in `index`, and the number of its first segment.
         """
-        crosses = [(owner, cross) for owner, card in enumerate(cards) for cross in card.crosses]
-        bases = np.cumsum([0, *(cross.points.size for _, cross in crosses)])
+        bases = np.cumsum([0, *(cross.points.size for cross in crosses)])
         halves = []
         for side in (0, 1):
             groups: list[IntArray] = []
             positions, shifts = [], []
-            for (_, cross), base in zip(crosses, bases.tolist(), strict=False):
+            for cross, base in zip(crosses, bases.tolist(), strict=False):
                 column = cross.columns[side]
                 group = np.asarray(cross.merged[side], dtype=np.int64)[segments[column].cells]
                 # Cells of the points are numbered row by row, those of all crosses in a row.
@@ -220,12 +218,10 @@ class OnnxWriter:
             entry = self.node("Add", [chosen, self.constant(shifts)])
             numbered = self.constant(np.concatenate(groups))
             halves.append(self.node("Gather", [numbered, entry], axis=0))
-        flat: FloatArray = np.concatenate([cross.points.ravel() for _, cross in crosses])
+        flat: FloatArray = np.concatenate([cross.points.ravel() for cross in crosses])
         cell = self.node("Add", halves)
         points = self.node("Gather", [self.constant(flat), cell], axis=0)
-        owners = np.zeros((len(crosses), len(cards)))
-        owners[np.arange(len(crosses)), [owner for owner, _ in crosses]] = 1.0
-        return self.node("MatMul", [points, self.constant(owners)])
+        return self.node("ReduceSum", [points, self.constant([1])], keepdims=1)
 
 
 @contextmanager

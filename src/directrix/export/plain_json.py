@@ -38,17 +38,18 @@ def to_json(classifier: Any) -> str:
     ...     [[1.0], [2.0], [4.0], [5.0]], [0, 0, 1, 1]
     ... )
     >>> formula = json.loads(to_json(classifier))
-    >>> formula["classes"], formula["threshold"], sorted(formula["probability"][0])
+    >>> formula["classes"], formula["threshold"], sorted(formula["probability"])
     ([0, 1], 0.0, ['above', 'below', 'class', 'kind', 'name', 'offset', 'one_minus'])
     """
     formula = formula_to_read(classifier)
-    if formula.cards:
+    card = formula.card
+    if card is not None:
         entries: dict[str, Any] = {
             "format": "directrix.card",
             "version": 1,
             "classes": formula.classes,
-            "columns": column_entries(formula),
-            "cards": [card_entry(card) for card in formula.cards],
+            "columns": column_entries(card),
+            "card": card_entry(card),
             "probability": _probability(formula),
         }
     else:
@@ -58,8 +59,8 @@ def to_json(classifier: Any) -> str:
             "classes": formula.classes,
             "features": formula.features,
             "coefficients": formula.coefficients,
-            "intercepts": formula.intercepts,
-            "threshold": 0.0 if formula.two_classes else None,
+            "intercept": formula.intercept,
+            "threshold": 0.0,
             "probability": _probability(formula),
             "always": None if formula.always is None else formula.classes[formula.always],
         }
@@ -67,7 +68,7 @@ def to_json(classifier: Any) -> str:
 
 
 def formula_to_read(classifier: Any) -> ScoringFormula:
-    """Return the formula of a classifier, without features that have no part in a score.
+    """Return the formula of a classifier, without features that have no part in the score.
 
     Without names, features are told by their positions, and all of them are needed.
     """
@@ -77,21 +78,20 @@ def formula_to_read(classifier: Any) -> ScoringFormula:
     return with_features(formula, features_to_read(formula))
 
 
-def _probability(formula: ScoringFormula) -> list[dict[str, Any]]:
-    """Return a function of each score, and the class whose probability it gives."""
-    labels: Sequence[Any] = formula.classes
-    if formula.two_classes:
-        labels = [formula.classes[formula.positive_index]]
-    # A score is in favour of the last class, and so is the function of it.
-    other = {"one_minus": formula.positive_index == 0} if formula.two_classes else {}
-    parts = zip(labels, formula.probability_names, formula.responses, strict=True)
-    return [
-        {"class": label, "name": name, "kind": response.name, **vars(response), **other}
-        for label, name, response in parts
-    ]
+def _probability(formula: ScoringFormula) -> dict[str, Any]:
+    """Return the function of the score, and the class whose probability it gives."""
+    index, response = formula.positive_index, formula.response
+    return {
+        "class": formula.classes[index],
+        "name": formula.probability_name,
+        "kind": response.name,
+        **vars(response),
+        # The score is in favour of the last class, and so is the function of it.
+        "one_minus": index == 0,
+    }
 
 
-def column_entries(formula: ScoringFormula) -> list[dict[str, Any]]:
+def column_entries(card: Card) -> list[dict[str, Any]]:
     """Return the name and kind of each column, and the values that separate its bins."""
     return [
         {"name": bins.name, "kind": "text", "levels": list(bins.levels)}
@@ -102,7 +102,7 @@ def column_entries(formula: ScoringFormula) -> list[dict[str, Any]]:
             "cuts": list(bins.cuts),
             "special_values": [value for value, _ in bins.special_forms],
         }
-        for bins in formula.cards[0].bins
+        for bins in card.bins
     ]
 
 

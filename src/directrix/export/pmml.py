@@ -77,7 +77,7 @@ def to_pmml(
 
     Parameters
     ----------
-    classifier : ScorecardClassifier, fitted, of two classes
+    classifier : ScorecardClassifier, fitted
     columns : sequence of str, optional
         Names of the fields; by default those of the columns that the classifier was fitted with.
     reason_codes : dict of str, optional
@@ -89,7 +89,7 @@ def to_pmml(
     TypeError
         For another classifier: PMML has no model for its probabilities.
     ValueError
-        With more than two classes, and for a text that no XML document can hold.
+        For a text that no XML document can hold.
 
     Examples
     --------
@@ -108,19 +108,13 @@ def to_pmml(
       <Scorecard functionName="regression" ... reasonCodeAlgorithm="pointsAbove" ...>
     """
     formula = scoring_formula(classifier, columns)
-    if not formula.cards:
+    card = formula.card
+    if card is None:
         msg = (
             f"to_pmml writes scorecards, not a {type(classifier).__name__}: write it with to_onnx, "
             "to_sql, to_json or to_python"
         )
         raise TypeError(msg)
-    if not formula.two_classes:
-        msg = (
-            f"a scorecard in PMML has one score, and this classifier has {len(formula.classes)}, "
-            "one for each class: fit and export a card for each class, with labels y == c"
-        )
-        raise ValueError(msg)
-    (card,) = formula.cards
     names = formula.features or tuple(bins.name for bins in card.bins)
     parts = characteristics(card, names)
     used = sorted({k for part in parts for k in part.columns})
@@ -189,10 +183,9 @@ def _output(formula: ScoringFormula, card: Card, n_reasons: int, taken: set[str]
         _output_field(points, "predictedValue", "double"),
         _output_field(score, "transformedValue", "double", signed),
     ]
-    if formula.response is not None:
-        probability = formula.positive_probability(field(score), arithmetic)
-        name = free_name(formula.probability_names[0], taken)
-        made.append(_output_field(name, "transformedValue", "double", probability))
+    probability = formula.positive_probability(field(score), arithmetic)
+    name = free_name(formula.probability_name, taken)
+    made.append(_output_field(name, "transformedValue", "double", probability))
     (negative, data_type), (positive, _) = (typed_text(label) for label in formula.classes)
     is_positive = apply("greaterThan", field(score), constant("0"))
     labels = constant(positive, data_type), constant(negative, data_type)

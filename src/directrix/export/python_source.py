@@ -12,21 +12,20 @@ from directrix.export.plain_json import (
     column_entries,
     formula_to_read,
 )
+from directrix.models.card import Card
 from directrix.models.reasons import bin_names, reference_cells
-
-_IMPORTS = "from math import exp, fsum, log1p"
 
 _LINES = '''"""Scores rows as a classifier of directrix does; it needs no library.
 
 A row is a mapping from names of features to numbers, or the numbers in the order of FEATURES.
 """
 
-{imports}
+from math import exp, fsum
 
 CLASSES = {classes!r}
 FEATURES = {features!r}
 COEFFICIENTS = {coefficients!r}
-INTERCEPTS = {intercepts!r}
+INTERCEPT = {intercept!r}
 
 
 def _values(row):
@@ -35,17 +34,15 @@ def _values(row):
             raise TypeError("the features have no names: give the numbers in their order")
         return [row[name] for name in FEATURES]
     values = list(row)
-    if len(values) != len(COEFFICIENTS[0]):
-        raise ValueError(f"a row has {{len(COEFFICIENTS[0])}} numbers, not {{len(values)}}")
+    if len(values) != len(COEFFICIENTS):
+        raise ValueError(f"a row has {{len(COEFFICIENTS)}} numbers, not {{len(values)}}")
     return values
 
 
-def _base_scores(row):
+def score(row):
+    """Return the score: above zero the last class is predicted."""
     values = _values(row)
-    return [
-        fsum([intercept, *(weight * value for weight, value in zip(coefficients, values))])
-        for coefficients, intercept in zip(COEFFICIENTS, INTERCEPTS)
-    ]
+    return fsum([INTERCEPT, *(weight * value for weight, value in zip(COEFFICIENTS, values))])
 '''
 
 _CARDS = '''"""Scores raw rows as a scorecard of directrix does; it needs no library.
@@ -60,9 +57,7 @@ CLASSES = {classes!r}
 COLUMNS = [
     {columns}
 ]
-CARDS = [
-    {cards}
-]
+CARD = {card!r}
 
 _DAY = 86400 * 10**9  # nanoseconds
 _NUMPY_TIMES = ("datetime64", "timedelta64")  # they have __float__, but in any unit
@@ -149,30 +144,22 @@ def _entry(entries, where):
     return entries[name] if index is None else entries[name][index]
 
 
-def _card_points(row):
-    bins = list(map(_bin, _values(row), COLUMNS, _POSITIONS))
-    totals = []
-    for card in CARDS:
-        total = card["intercept"]
-        for entries, where in zip(card["points"], bins):
-            total += _entry(entries, where)
-        for cross in card["crosses"]:
-            i, j = [_entry(g, bins[k]) for k, g in zip(cross["columns"], cross["groups"])]
-            total += cross["points"][i][j]
-        totals.append(total)
-    return totals
-
-
-def _base_scores(row):
-    return [
-        total - card["cutoff"] if card["higher_is_last"] else card["cutoff"] - total
-        for card, total in zip(CARDS, _card_points(row))
-    ]
-
-
 def points(row):
-    """Return the points{of_each}, before the cutoff is subtracted."""
-    return _card_points(row){only}
+    """Return the points, before the cutoff is subtracted."""
+    bins = list(map(_bin, _values(row), COLUMNS, _POSITIONS))
+    total = CARD["intercept"]
+    for entries, where in zip(CARD["points"], bins):
+        total += _entry(entries, where)
+    for cross in CARD["crosses"]:
+        i, j = [_entry(g, bins[k]) for k, g in zip(cross["columns"], cross["groups"])]
+        total += cross["points"][i][j]
+    return total
+
+
+def score(row):
+    """Return the score: above zero the last class is predicted."""
+    total, cutoff = points(row), CARD["cutoff"]
+    return total - cutoff if CARD["higher_is_last"] else cutoff - total
 '''
 
 _REASONS = '''
@@ -180,11 +167,11 @@ _REASONS = '''
 REASONS = {reasons!r}
 
 
-def _moved(card, column, bins, where):
+def _moved(column, bins, where):
     """Return how points change if a column is taken to another bin."""
     here = bins[column]
-    total = _entry(card["points"][column], where) - _entry(card["points"][column], here)
-    for cross in card["crosses"]:
+    total = _entry(CARD["points"][column], where) - _entry(CARD["points"][column], here)
+    for cross in CARD["crosses"]:
         for side in (0, 1):
             if cross["columns"][side] == column:
                 groups, others = cross["groups"][side], cross["groups"][1 - side]
@@ -199,7 +186,7 @@ def reasons(row, k=4):
     bins = list(map(_bin, _values(row), COLUMNS, _POSITIONS))
     found = []
     for column, cells in enumerate(REASONS["cells"]):
-        moves = (_moved(CARDS[0], column, bins, where) for where in cells)
+        moves = (_moved(column, bins, where) for where in cells)
         lost = max(REASONS["favour"] * move for move in moves)
         if lost > 0:
             found.append((-lost, column))
@@ -227,12 +214,7 @@ def _sigmoid(log_odds):
     return 1.0 / (1.0 + exp(-log_odds))
 """
 
-_TWO_CLASSES = '''
-
-def score(row):
-    """Return the score: above zero the last class is predicted."""
-    return _base_scores(row)[0]
-
+_PROBABILITIES = '''
 
 def {name}(row):
     """Return the probability of the class {label}."""
@@ -260,38 +242,13 @@ def predict(row):
     return CLASSES[{always}]
 '''
 
-_SEVERAL_CLASSES = '''
-
-def score(row):
-    """Return the log-odds of each class against the others."""
-    s = _base_scores(row)
-    return [
-        {log_odds},
-    ]
-
-
-def probabilities(row):
-    """Return the probability of each class, by its label."""
-    logs = [min(z, 0.0) - log1p(exp(-abs(z))) for z in score(row)]
-    most = max(logs)  # far out all sigmoids may be too small for a float; their ratios are not
-    shares = [exp(log - most) for log in logs]
-    total = fsum(shares)
-    return dict(zip(CLASSES, [share / total for share in shares]))
-
-
-def predict(row):
-    """Return the label: the class of the greatest score, the first of equal ones."""
-    scores = score(row)
-    return CLASSES[scores.index(max(scores))]
-'''
-
 
 def to_python(classifier: Any, *, reasons: bool = False) -> str:
     """Return the source of a module with functions ``score``, ``probabilities`` and ``predict``.
 
-    ``probabilities`` returns a dict by label. With two classes there is one more function, called
-    after the positive class, such as ``probability_bad``. They take a row: a mapping from names to
-    numbers, or a sequence of numbers. That of a `ScorecardClassifier` takes raw values
+    ``probabilities`` returns a dict by label. There is one more function, called after the positive
+    class, such as ``probability_bad``. They take a row: a mapping from names to numbers, or a
+    sequence of numbers. That of a `ScorecardClassifier` takes raw values
     (numbers, texts, booleans, dates, None), and has a function ``points`` too. Named features
     without coefficients, and named columns without points, are not asked for: a sequence has the
     values of the others, in the order of ``FEATURES`` or ``COLUMNS`` of the module. The module
@@ -302,7 +259,7 @@ def to_python(classifier: Any, *, reasons: bool = False) -> str:
     ----------
     classifier : classifier of directrix, fitted, without a kernel
     reasons : bool
-        For a card of two classes: whether the module has a function ``reasons`` too, which gives
+        For a card: whether the module has a function ``reasons`` too, which gives
         for a row the columns that cost it most points, as `ScorecardClassifier.reasons` does.
 
     Returns
@@ -322,56 +279,49 @@ def to_python(classifier: Any, *, reasons: bool = False) -> str:
     'b'
     """
     formula = formula_to_read(classifier)
-    head = _card_source(formula) if formula.cards else _line_source(formula)
-    head += (_reasons_source(formula) if reasons else "") + _SIGMOID
-    arithmetic = _PythonArithmetic()
-    if formula.response is None:
-        log_odds = [
-            sigmoid.log_odds(f"s[{k}]", arithmetic) for k, sigmoid in enumerate(formula.one_vs_rest)
-        ]
-        return head + _SEVERAL_CLASSES.format(log_odds=",\n        ".join(log_odds))
-    (name,) = formula.probability_names
+    if formula.card is None:
+        if reasons:
+            msg = "only a card has reasons in Python"
+            raise ValueError(msg)
+        head = _line_source(formula)
+    else:
+        head = _card_source(formula, formula.card)
+        head += _reasons_source(formula.card) if reasons else ""
     values = ["1.0 - p", "1.0 - p"]
     values[formula.positive_index] = "p"
-    two_classes = _TWO_CLASSES.format(
-        name=name,
+    probabilities = _PROBABILITIES.format(
+        name=formula.probability_name,
         label=ascii(formula.classes[formula.positive_index]).replace("\\", "\\\\"),
-        probability=formula.positive_probability("s", arithmetic),
+        probability=formula.positive_probability("s", _PythonArithmetic()),
         each=", ".join(f"CLASSES[{k}]: {value}" for k, value in enumerate(values)),
     )
     label = _ABOVE_ZERO if formula.always is None else _ALWAYS.format(always=formula.always)
-    return head + two_classes + label
+    return head + _SIGMOID + probabilities + label
 
 
 def _line_source(formula: ScoringFormula) -> str:
     return _LINES.format(
-        imports=_IMPORTS,
         classes=formula.classes,
         features=formula.features,
         coefficients=formula.coefficients,
-        intercepts=formula.intercepts,
+        intercept=formula.intercept,
     )
 
 
-def _card_source(formula: ScoringFormula) -> str:
-    columns = column_entries(formula)
+def _card_source(formula: ScoringFormula, card: Card) -> str:
+    columns = column_entries(card)
     has_dates = any(column["kind"] == "date" for column in columns)
+    imports = "from math import exp"
     return _CARDS.format(
-        imports=f"from datetime import datetime\n{_IMPORTS}" if has_dates else _IMPORTS,
+        imports=f"from datetime import datetime\n{imports}" if has_dates else imports,
         classes=formula.classes,
-        columns=_lines(columns),
-        cards=_lines([card_entry(card) for card in formula.cards]),
+        columns=",\n    ".join(map(repr, columns)),
+        card=card_entry(card),
         text_dates=_TEXT_DATES if has_dates else "",
-        of_each="" if formula.two_classes else " of each class",
-        only="[0]" if formula.two_classes else "",
     )
 
 
-def _reasons_source(formula: ScoringFormula) -> str:
-    if len(formula.cards) != 1:
-        msg = "only a card of two classes has reasons in Python: use classifier.reasons for others"
-        raise ValueError(msg)
-    (card,) = formula.cards
+def _reasons_source(card: Card) -> str:
     columns = range(len(card.bins))
     found = {
         "favour": -1.0 if card.higher_is_positive else 1.0,
@@ -382,10 +332,6 @@ def _reasons_source(formula: ScoringFormula) -> str:
         "bins": [by_bin(card.bins[k], bin_names(card, k)) for k in columns],
     }
     return _REASONS.format(reasons=found)
-
-
-def _lines(entries: list[Any]) -> str:
-    return ",\n    ".join(map(repr, entries))
 
 
 class _PythonArithmetic:

@@ -63,9 +63,7 @@ def scoring_formula(classifier: Any, columns: Sequence[str] | None = None) -> Sc
     formula: ScoringFormula = classifier.scoring_formula()
     positive = formula.positive_index
     classes = plain_labels(classifier.classes_)
-    formula = replace(
-        formula, classes=classes, positive=classes[positive] if formula.two_classes else None
-    )
+    formula = replace(formula, classes=classes, positive=classes[positive])
     require_list(columns)
     names = formula.features if columns is None else columns
     if names is None:

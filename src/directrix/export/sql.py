@@ -34,71 +34,43 @@ class SqlExpressions:
     formula: ScoringFormula = field(repr=False)
 
     @cached_property
-    def card_points(self) -> tuple[str, ...]:
-        """The total points of each card: with two classes one expression, for lines none."""
-        writer = SqlWriter(self.dialect)
-        return tuple(writer.points(card, self.values) for card in self.formula.cards)
+    def points(self) -> str:
+        """The total points of a card, before its cutoff is subtracted."""
+        if self.formula.card is None:
+            msg = "a linear classifier has no points: use .score"
+            raise ValueError(msg)
+        return SqlWriter(self.dialect).points(self.formula.card, self.values)
 
     @cached_property
-    def scores(self) -> tuple[str, ...]:
-        """With two classes one expression, otherwise one for each class."""
-        return SqlWriter(self.dialect).scores(self.formula, self.card_points or self.values)
+    def score(self) -> str:
+        """The score."""
+        values = self.values if self.formula.card is None else [self.points]
+        return SqlWriter(self.dialect).score(self.formula, values)
 
     @cached_property
-    def probabilities(self) -> tuple[str, ...]:
-        """With two classes the probability of the positive one, otherwise one for each class."""
-        return SqlWriter(self.dialect).probabilities(self.formula, self.scores)
+    def probability(self) -> str:
+        """The probability of the positive class."""
+        return SqlWriter(self.dialect).probability(self.formula, self.score)
 
     @cached_property
     def prediction(self) -> str:
         """The label."""
-        return SqlWriter(self.dialect).prediction(self.formula, self.scores)
-
-    @property
-    def points(self) -> str:
-        """The total points of a card of two classes, before its cutoff is subtracted."""
-        if not self.card_points:
-            msg = "a linear classifier has no points: use .score"
-            raise ValueError(msg)
-        return self._only(self.card_points, "card_points")
-
-    @property
-    def score(self) -> str:
-        """The score of a classifier of two classes."""
-        return self._only(self.scores, "scores")
-
-    @property
-    def probability(self) -> str:
-        """The probability of the positive one of two classes."""
-        return self._only(self.probabilities, "probabilities")
+        return SqlWriter(self.dialect).prediction(self.formula, self.score)
 
     def __str__(self) -> str:
         """Return all expressions, each below a comment with its name."""
-        names = [
-            *(self.formula.names_by_score("points") if self.card_points else ()),
-            *self.formula.names_by_score("score"),
-            *self.formula.probability_names,
-            "prediction",
-        ]
-        texts = [*self.card_points, *self.scores, *self.probabilities, self.prediction]
-        parts = zip(names, texts, strict=True)
-        return "\n\n".join(f"-- {name}\n{text}" for name, text in parts)
-
-    def _only(self, expressions: tuple[str, ...], name: str) -> str:
-        if len(expressions) > 1:
-            msg = f"there is one for each of the {len(expressions)} classes: use .{name}"
-            raise ValueError(msg)
-        return expressions[0]
+        parts = {} if self.formula.card is None else {"points": self.points}
+        parts |= {"score": self.score, self.formula.probability_name: self.probability}
+        parts["prediction"] = self.prediction
+        return "\n\n".join(f"-- {name}\n{text}" for name, text in parts.items())
 
     def select(
         self, table: str | Sequence[str], keep: Sequence[str] = (), *, reasons: int = 0
     ) -> str:
         """Return a query that adds score, probability and prediction to columns of a table.
 
-        The probability is called after its class: with two classes it is that of the positive one,
-        such as ``probability_bad``. With more than two, there are a score and a probability for
-        each class. Those of a card have the points before them. Points and score are computed once,
-        in subqueries.
+        The probability is called after the positive class, such as ``probability_bad``. That of a
+        card has the points before them. Points and score are computed once, in subqueries.
 
         Parameters
         ----------
@@ -108,7 +80,7 @@ class SqlExpressions:
         keep : sequence of str
             Columns to keep, such as the key of the rows.
         reasons : int
-            For a card of two classes: how many columns ``reason_1``, ``reason_2``, ... to add, with
+            For a card: how many columns ``reason_1``, ``reason_2``, ... to add, with
             the texts of `ScorecardClassifier.reasons`; NULL where no other column costs points.
         """
         path = tuple(table.split(".")) if isinstance(table, str) else tuple(table)
@@ -133,25 +105,21 @@ class SqlExpressions:
     def _steps(self, reasons: int) -> list[Mapping[str, str]]:
         """Return columns by name, each step computed from the columns of the one before it."""
         writer, formula = SqlWriter(self.dialect), self.formula
-        n = len(formula.responses)
-        scores, points = [f"dx_score_{k}" for k in range(n)], [f"dx_points_{k}" for k in range(n)]
         steps: list[Mapping[str, str]] = []
         last: dict[str, str] = {}
         values = list(self.values)
         given, ranks, texts = self._reasons(writer, values, reasons)
-        if formula.cards:
-            sums = [writer.points(card, values) for card in formula.cards]
-            steps.append(dict(zip(points, sums, strict=True)) | given)
-            last = dict(zip(formula.names_by_score("points"), points, strict=True))
-            values = points
+        if formula.card is not None:
+            steps.append({"dx_points": writer.points(formula.card, values)} | given)
+            last = {"points": "dx_points"}
+            values = ["dx_points"]
         kept = [*last.values(), *texts.values()]
         carried = {} if self.dialect == "postgres" else {name: name for name in kept}
-        made = dict(zip(scores, writer.scores(formula, values), strict=True))
+        made = {"dx_score": writer.score(formula, values)}
         steps.append(carried | made | {f"dx_rank_{k}": rank for k, rank in ranks.items()})
-        last |= dict(zip(formula.names_by_score("score"), scores, strict=True))
-        probabilities = writer.probabilities(formula, scores)
-        last |= dict(zip(formula.probability_names, probabilities, strict=True))
-        last["prediction"] = writer.prediction(formula, scores)
+        last["score"] = "dx_score"
+        last[formula.probability_name] = writer.probability(formula, "dx_score")
+        last["prediction"] = writer.prediction(formula, "dx_score")
         named = {k: f"dx_rank_{k}" for k in ranks}
         last |= {f"reason_{k}": writer.reason(k, named, texts) for k in range(1, reasons + 1)}
         return [*steps, last]
@@ -162,10 +130,10 @@ class SqlExpressions:
         """Return columns with losses and texts, the ranks of the losses, and names of the texts."""
         if not n_reasons:
             return {}, {}, {}
-        if len(self.formula.cards) != 1:
-            msg = "only a card of two classes has reasons in SQL: use classifier.reasons for others"
+        card = self.formula.card
+        if card is None:
+            msg = "only a card has reasons in SQL"
             raise ValueError(msg)
-        (card,) = self.formula.cards
         losses = writer.losses(card, values)
         made = {f"dx_loss_{k}": loss for k, loss in losses.items()}
         made |= {f"dx_text_{k}": writer.bin_texts(card, k, values[k]) for k in losses}
@@ -181,7 +149,7 @@ def to_sql(
     Those of a linear classifier are NULL for a row with NULL in a column that is used; probability
     and prediction also if the score is NaN or infinite. A `ScorecardClassifier` reads raw columns,
     and gives its points too: NULL, NaN and texts that training rows did not have are bins of the
-    card, so that no result is NULL. A column on which no score depends is not used.
+    card, so that no result is NULL. A column on which the score does not depend is not used.
 
     Parameters
     ----------

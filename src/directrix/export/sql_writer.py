@@ -306,21 +306,13 @@ class SqlWriter:
         whens = "".join(f" WHEN {ranks[k]} = {rank} THEN {texts[k]}" for k in ranks)
         return f"CASE{whens} ELSE {null} END" if whens else null
 
-    def scores(self, formula: ScoringFormula, values: Sequence[str]) -> tuple[str, ...]:
-        """Return the score, or with more than two classes the log-odds of each.
-
-        Values are the points of each card, or the features of linear scores.
-        """
-        if formula.cards:
-            scores = list(map(self._above_cutoff, formula.cards, values))
-        else:
-            numbers = [self._syntax.cast(value) for value in values]
-            lines = zip(formula.coefficients, formula.intercepts, strict=True)
-            scores = [self._line(coefficients, start, numbers) for coefficients, start in lines]
-        if formula.two_classes:
-            return tuple(scores)
-        pairs = zip(formula.one_vs_rest, scores, strict=True)
-        return tuple(sigmoid.log_odds(score, self) for sigmoid, score in pairs)
+    def score(self, formula: ScoringFormula, values: Sequence[str]) -> str:
+        """Return the score; values are the points of a card, or the features of a linear score."""
+        if formula.card is not None:
+            (points,) = values
+            return self._above_cutoff(formula.card, points)
+        numbers = [self._syntax.cast(value) for value in values]
+        return self._line(formula.coefficients, formula.intercept, numbers)
 
     def _line(self, coefficients: Sequence[float], intercept: float, numbers: Sequence[str]) -> str:
         weighted = zip(numbers, coefficients, strict=True)
@@ -336,30 +328,17 @@ class SqlWriter:
 
     # ── Probabilities and labels ──────────────────────────────────────────────────────────────────
 
-    def probabilities(self, formula: ScoringFormula, scores: Sequence[str]) -> tuple[str, ...]:
-        """Return the probability of the positive one of two classes, or of each of more."""
-        if formula.two_classes:
-            made = [formula.positive_probability(scores[0], self)]
-        else:
-            sigmoids = [self.sigmoid(score) for score in scores]
-            made = [f"{sigmoid} / {sum_sql(sigmoids)}" for sigmoid in sigmoids]
-        return tuple(self._if_known(formula, scores, probability) for probability in made)
+    def probability(self, formula: ScoringFormula, score: str) -> str:
+        """Return the probability of the positive class."""
+        return self._if_known(formula, score, formula.positive_probability(score, self))
 
-    def prediction(self, formula: ScoringFormula, scores: Sequence[str]) -> str:
-        """Return the label: the last class above zero, or the class of the greatest score."""
-        labels = [self._syntax.label(label) for label in formula.classes]
+    def prediction(self, formula: ScoringFormula, score: str) -> str:
+        """Return the label: the last class above zero."""
+        first, last = (self._syntax.label(label) for label in formula.classes)
         if formula.always is not None:
-            return self._if_known(formula, scores, labels[formula.always])
-        if formula.two_classes:
-            whens = [f"WHEN {scores[0]} > {self._syntax.double(0.0)} THEN {labels[1]}"]
-            labels.reverse()
-        else:
-            # The first of equal scores, as by `argmax`; a class is tested if no earlier one wins.
-            whens = []
-            for k, (score, label) in enumerate(zip(scores[:-1], labels, strict=False)):
-                wins = " AND ".join(f"{score} >= {other}" for other in scores[k + 1 :])
-                whens.append(f"WHEN {wins} THEN {label}")
-        return self._if_known(formula, scores, f"CASE {' '.join(whens)} ELSE {labels[-1]} END")
+            return self._if_known(formula, score, (first, last)[formula.always])
+        positive = f"{score} > {self._syntax.double(0.0)}"
+        return self._if_known(formula, score, f"CASE WHEN {positive} THEN {last} ELSE {first} END")
 
     def add(self, value: str, number: float) -> str:
         """Return the value plus a number."""
@@ -390,13 +369,12 @@ class SqlWriter:
         near = f"{self._syntax.least}({far}, {self._syntax.greatest}(-{far}, {value}))"
         return f"({one} / ({one} + EXP(-{near})))"
 
-    def _if_known(self, formula: ScoringFormula, scores: Sequence[str], expression: str) -> str:
-        """Return an expression that is NULL unless all scores are numbers; those of cards are."""
-        if formula.cards:
+    def _if_known(self, formula: ScoringFormula, score: str, expression: str) -> str:
+        """Return an expression that is NULL unless the score is a number; that of a card is."""
+        if formula.card is not None:
             return expression
         largest = self._syntax.double(_LARGEST_SCORE)
-        known = " AND ".join(f"{score} BETWEEN -{largest} AND {largest}" for score in scores)
-        return f"CASE WHEN {known} THEN {expression} END"
+        return f"CASE WHEN {score} BETWEEN -{largest} AND {largest} THEN {expression} END"
 
 
 def has_integer_points(card: Card) -> bool:

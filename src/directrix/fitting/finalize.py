@@ -479,25 +479,16 @@ def few_rows_known() -> Iterator[None]:
         yield
 
 
-def warn_about_one_class(
-    points: Sequence[OperatingPoint], classes: Sequence[Any], without_search: str = ""
-) -> None:
-    """Warn once if delivered thresholds predict one class for every row.
+def warn_about_one_class(point: OperatingPoint, without_search: str = "") -> None:
+    """Warn if a delivered threshold predicts one class for every row.
 
-    ``points`` are those of two classes, or of each of several against the others.
     ``without_search`` is the remedy, where the intercept is that of the least training loss and no
     threshold was searched for.
     """
-    constant = [k for k, point in enumerate(points) if point.predicts_one_class]
-    if not constant:
+    if not point.predicts_one_class:
         return
-    point = points[constant[0]]
     rates = point.empirical
     label = "positive" if rates is not None and rates.tpr else "negative"
-    against = ""
-    if len(points) > 1:
-        named = ", ".join(str(classes[k]) for k in constant)
-        against = f" for the score of {named} against the others"
     if without_search:
         reason = "the intercept is that of the least training loss, no threshold was searched for"
     else:
@@ -509,7 +500,7 @@ def warn_about_one_class(
         else "Give more rows, a looser limit, or other features."
     )
     warn(
-        f"every row is predicted {label}{against}: {reason}. {advice}",
+        f"every row is predicted {label}: {reason}. {advice}",
         OneClassPredictedWarning,
         stacklevel=find_stacklevel(),
     )

@@ -69,7 +69,7 @@ class Candidates(NamedTuple):
 
 
 class Fitted(NamedTuple):
-    """The fit of one class against the others; ``card`` if the design makes cards.
+    """A fit; ``card`` if the design makes cards.
 
     ``sizes`` are the same fit with cards of other sizes, and ``start`` what an editor of the card
     begins with, if the design was asked for it.
@@ -179,7 +179,7 @@ class FitRows:
     guarantees: Sequence[Guarantee] | None = None
 
     def run(self, keyed: KeyedRows, label: Any, progress: ReportCandidates) -> list[Fitted]:
-        """Fit a line or card for each metric, with one class against the others."""
+        """Fit a line or card for each metric; ``label`` is the positive one."""
         threshold_rows = None
         if self.guarantees is not None:
             # Rows that set a guaranteed threshold must not have been seen before.

@@ -155,17 +155,13 @@ def fit_params(classifier: Any) -> dict[str, str]:
 def fit_metrics(classifier: Any) -> dict[str, float]:
     """Return what to expect on new rows, and how much better that is than logistic regression.
 
-    Expected rates are those of the operating point, with the ends of their 95 % intervals. With
-    more than two classes each name begins with ``class_0/`` and so on, in the order of
-    ``classes_``. Numbers that are not known are left out.
+    Expected rates are those of the operating point, with the ends of their 95 % intervals. Numbers
+    that are not known are left out.
     """
-    points = getattr(classifier, "operating_points_", ())
-    reports = getattr(classifier, "reports_", ())
-    prefixes = [f"class_{k}/" for k in range(len(classifier.classes_))]
-    metrics: dict[str, float] = {}
-    for parts, named in ((points, _of_point), (reports, _of_report)):
-        for part, prefix in zip(parts, [""] if len(parts) == 1 else prefixes, strict=False):
-            metrics |= {f"{prefix}{name}": value for name, value in named(part)}
+    point = getattr(classifier, "operating_point_", None)
+    report = getattr(classifier, "report_", None)
+    metrics = {} if point is None else dict(_of_point(point))
+    metrics |= {} if report is None else dict(_of_report(report))
     return {name: float(value) for name, value in metrics.items() if isfinite(value)}
 
 
@@ -202,41 +198,25 @@ def fit_documents(classifier: Any) -> dict[str, str]:
 
     They are ``report.txt`` and ``report.html`` unless there is nothing to report, and for
     scorecards ``card.html``. A classifier that was loaded from a file has no report; its operating
-    points stand for it.
+    point stands for it.
     """
-    name, labels = type(classifier).__name__, classifier.classes_.tolist()
-    points = getattr(classifier, "operating_points_", ())
-    reports = getattr(classifier, "reports_", ())
-    cards = getattr(classifier, "cards_", ())
+    name = type(classifier).__name__
+    point = getattr(classifier, "operating_point_", None)
+    report = getattr(classifier, "report_", None)
+    card = getattr(classifier, "card_", None)
     documents, texts, pieces = {}, [], []
-    for k, title in enumerate(_titles(labels, max(len(points), len(reports)))):
-        texts += [title] if title else []
-        pieces += [_heading(title)]
-        if reports:
-            texts.append(str(reports[k]))
-            pieces.append(reports[k]._repr_html_())
-        if points:
-            texts.append(str(points[k]))
-            pieces.append(f"<pre>{escape(str(points[k]))}</pre>")
+    if report is not None:
+        texts.append(str(report))
+        pieces.append(report._repr_html_())
+    if point is not None:
+        texts.append(str(point))
+        pieces.append(f"<pre>{escape(str(point))}</pre>")
     if texts:
         documents["report.txt"] = "\n\n".join(texts) + "\n"
         documents["report.html"] = _page(name, pieces)
-    if cards:
-        titles = _titles(labels, len(cards))
-        pieces = [
-            _heading(title) + card.to_html() for title, card in zip(titles, cards, strict=True)
-        ]
-        documents["card.html"] = _page(name, pieces)
+    if card is not None:
+        documents["card.html"] = _page(name, [card.to_html()])
     return documents
-
-
-def _titles(labels: list[Any], n_parts: int) -> list[str]:
-    """Return a title for each part: its class, or nothing if there is one part for two classes."""
-    return [""] * n_parts if n_parts < len(labels) else [f"class {label}" for label in labels]
-
-
-def _heading(title: str) -> str:
-    return f"<h2>{escape(title)}</h2>" if title else ""
 
 
 def _page(title: str, pieces: list[str]) -> str:

@@ -10,7 +10,7 @@ with s = −1 if higher points mean the positive class, and s = 1 otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -75,25 +75,6 @@ class Reasons:
         if len(self) > _PRINTED:
             lines.append(f"and {len(self) - _PRINTED:,} more rows")
         return "\n".join(lines)
-
-
-def card_for_label(
-    cards: Sequence[Card], classes: list[Any], label: Any, positive: Any = None
-) -> tuple[Card, bool]:
-    """Return the card of a class, and whether the class is the positive one of that card.
-
-    There is one card for two classes, else one for each. Without a label it is that of the positive
-    one of two classes, which by default is the last.
-    """
-    if len(classes) == 2:
-        positive = classes[1] if positive is None else positive
-        label = positive if label is None else label
-    if label not in classes:
-        shown = "the class that reasons speak for, one of"
-        msg = f"label must be {shown} {', '.join(map(repr, classes))}, not {label!r}"
-        raise ValueError(msg)
-    index = classes.index(label)
-    return (cards[0], label == positive) if len(classes) == 2 else (cards[index], True)
 
 
 def find_reasons(

@@ -177,7 +177,7 @@ def _with_thresholds(model: Any, kept: KeptBudget, *, by_row: bool) -> Any:
     )
     if by_row:
         changed = copy(model)
-        changed.operating_points_ = (point,)
+        changed._operating_point = point  # noqa: SLF001 - a copy that is made here
         return changed
     lowest = kept.lowest
     point = replace(point, threshold=model.threshold_above(lowest), budget=kept.moved(lowest))

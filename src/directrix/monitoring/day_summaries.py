@@ -170,8 +170,6 @@ def positive_scores(model: Any, X: Any) -> FloatArray:
     """
     if isinstance(model, LinearClassifier):
         scores = np.asarray(model.decision_function(X), dtype=np.float64)
-        if scores.ndim != 1:
-            raise ValueError(_TWO_CLASSES)
         turned: FloatArray = toward_positive(model, scores)
         return turned
     if len(model.classes_) != 2:

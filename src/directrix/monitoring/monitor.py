@@ -170,11 +170,10 @@ class Monitor:
             None if day.columns is None else labelled_pair(day.columns, positive) for day in listed
         ]
         columns: list[Any] = [each for each in paired if each is not None]
-        points = getattr(model, "operating_points_", ())
         return cls(
             tree_sum([day.scores for day in listed]),
             tree_sum(columns) if columns else None,
-            operating_point=points[0] if points else None,
+            operating_point=getattr(model, "operating_point_", None),
             threshold=threshold_of(model, threshold),
             alarm_rate=alarm_rate,
             days=[DaySummaries(d.scores, each) for d, each in zip(listed, paired, strict=True)],

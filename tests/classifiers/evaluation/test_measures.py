@@ -7,7 +7,6 @@ from directrix.classifiers.evaluation import (
     brier_score,
     delong,
     measure_binary,
-    measure_multiclass,
 )
 from directrix.metrics import AUC, Error, FBeta, PartialAUC, RecallAtFPR
 from directrix.metrics.base import Curve
@@ -71,22 +70,6 @@ def test_rows_of_one_class_are_refused():
     scored = scored_rows()._replace(y=np.ones(500, dtype=bool))
     with pytest.raises(ValueError, match="all rows are of class True"):
         measure_binary(scored, Error(), "error", [False, True])
-
-
-def test_several_classes():
-    rng = np.random.default_rng(0)
-    classes = np.array(["a", "b", "c", "d"])
-    y = rng.choice(classes[:3], 300)  # no row of the last class
-    scores = rng.normal(size=(300, 4)) + 2.0 * (y[:, None] == classes)
-    probability = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
-    error, *recalls, brier = measure_multiclass(ScoredRows(y, scores, probability), classes)
-    predicted = classes[scores.argmax(axis=1)]
-    assert error.value == pytest.approx(1 - metrics.accuracy_score(y, predicted))
-    expected = metrics.recall_score(y, predicted, labels=classes[:3], average=None)
-    assert [measure.name for measure in recalls] == ["recall of a", "recall of b", "recall of c"]
-    assert [measure.value for measure in recalls] == pytest.approx(expected.tolist())
-    squares = ((probability - (y[:, None] == classes)) ** 2).sum(axis=1)
-    assert brier.value == pytest.approx(squares.mean())
 
 
 def test_the_interval_of_the_brier_score_is_that_of_a_mean():

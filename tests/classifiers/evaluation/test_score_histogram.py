@@ -5,8 +5,6 @@ import pandas as pd
 import pytest
 
 from directrix import BetaBernoulliClassifier, MomentClassifier
-from directrix.classifiers.evaluation import score_histogram
-from directrix.classifiers.scoring import ScoringFormula
 from directrix.metrics import RecallAtFPR
 from directrix.metrics.base import Curve
 from directrix.metrics.table import resolve
@@ -134,8 +132,3 @@ def test_what_cannot_be_counted_is_refused(model):
         model.score_histogram(rows.drop(columns="b c"), target="y")
     with pytest.raises(TypeError, match="unexpected keyword argument 'fold'"):
         model.score_histogram(rows, target="y", fold="w")
-    three = ScoringFormula(
-        classes=(0, 1, 2), features=None, coefficients=((1.0,),) * 3, intercepts=(0.0,) * 3
-    )
-    with pytest.raises(TypeError, match="for linear classifiers of two classes"):
-        score_histogram(three, rows, target="y")

@@ -89,7 +89,7 @@ def test_one_class_is_refused():
 def test_three_classes_are_refused_and_there_is_advice():
     X, _ = rows()
     y = np.arange(len(X)) % 3
-    with pytest.raises(ValueError, match=r"Only binary.*OneVsRestClassifier"):
+    with pytest.raises(ValueError, match=r"Only binary.*3 labels, 0, 1, 2\. Fit one classifier"):
         MomentClassifier().fit(X, y)
     with pytest.raises(ValueError, match="one_vs_rest"):
         MomentClassifier().fit_summary(Moments.of(X, y))

@@ -353,22 +353,6 @@ def test_each_of_several_metrics_is_fitted_as_if_alone(learn_from):
 
 
 class TestClasses:
-    def test_several_classes_each_against_the_others(self):
-        X, _ = bent(200)
-        names = np.array(["low", "middle", "high"])[np.digitize(X[:, 0], [-0.5, 0.5])]
-        ours = card("error").fit(X, names)
-        assert len(ours.cards_) == len(ours.reports_) == len(ours.calibrations_) == 3
-        assert ours.decision_function(X).shape == (200, 3)
-        probability = ours.predict_proba(X)
-        np.testing.assert_allclose(probability.sum(axis=1), 1.0)
-        np.testing.assert_array_equal(ours.classes_[probability.argmax(axis=1)], ours.predict(X))
-        # A class in the middle is a bin, not half a plane.
-        new, _ = bent(1000, seed=1)
-        truth = np.array(["low", "middle", "high"])[np.digitize(new[:, 0], [-0.5, 0.5])]
-        assert ours.score(new, truth) > 0.9
-        with pytest.raises(AttributeError, match="3 of them, one per class: see cards_"):
-            _ = ours.card_
-
     @pytest.mark.parametrize(
         ("positives", "learn_from"), [(1, "counts"), (2, "counts"), (5, "counts"), (2, "rows")]
     )

@@ -335,7 +335,7 @@ def test_the_classifier_is_like_any_other(edit, tmp_path):
     X, _ = table()
     made = many_edits(edit).fit()
     assert isinstance(made, ScorecardClassifier)
-    assert "age" in to_sql(made).scores[0]
+    assert "age" in to_sql(made).score
     save(made, tmp_path / "card.dx")
     again = load(tmp_path / "card.dx")
     np.testing.assert_array_equal(again.decision_function(X), made.decision_function(X))
@@ -465,7 +465,7 @@ def test_parameters_that_an_editor_has_no_use_for_are_refused():
     for parameters in ({"guarantee": 0.9}, {"class_weight": "balanced"}):
         with pytest.raises(EditError, match="does not go with"):
             ScorecardClassifier("recall@fpr=0.1", **parameters).edit(X, y)
-    with pytest.raises(EditError, match="two classes"):
+    with pytest.raises(ValueError, match="Only binary classification"):
         ScorecardClassifier().edit(X, np.arange(200) % 3)
     for lockbox, message in (
         (0.9, "at most one half"),

@@ -59,14 +59,9 @@ def test_counts_without_folds_have_a_cautious_ridge():
     assert AUC().score(Y, card.decision_function(X)) > 0.9
 
 
-def test_several_classes_are_one_against_the_rest():
-    labels = Y + 1 * (X[:, 1] > 1.5)
-    card = ScorecardClassifier("auc").fit_summary(counts(y=labels))
-    assert len(card.cards_) == 3
-    assert np.mean(card.predict(X) == labels) > 0.7
-
-
-def test_one_class_and_a_guarantee_are_refused():
+def test_one_class_three_and_a_guarantee_are_refused():
+    with pytest.raises(ValueError, match=r"3 labels, 0, 1, 2\. Fit one classifier for each"):
+        ScorecardClassifier().fit_summary(counts(y=np.arange(len(Y)) % 3))
     with pytest.raises(ValueError, match="one class only"):
         ScorecardClassifier().fit_summary(counts(y=np.zeros(len(Y), dtype=int)))
     with pytest.raises(ValueError, match="needs rows"):

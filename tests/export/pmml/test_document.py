@@ -132,7 +132,7 @@ def test_levels_that_share_a_cell(java):
     grouped = counts.rebin(merge={"x0": [("Graz", "Wien")]}, other={"x0": ["Rom"]})
     classifier = ScorecardClassifier(max_lines=None).fit_summary(grouped)
     points = np.array([7.0, 5.0, 3.0, 2.0])
-    classifier.cards_ = (replace(classifier.card_, columns=(points,)),)
+    classifier.card_ = replace(classifier.card_, columns=(points,))
     document = to_pmml(classifier, columns=["town"])
     text = ET.fromstring(document).find(f".//{SPACE}Array").text  # noqa: S314 - our own
     assert text == '"Graz" "Wien"'
@@ -210,7 +210,7 @@ def test_neighbouring_bins_with_equal_points_are_one_attribute():
     points = np.zeros(card.bins[0].n_cells)
     points[2 : card.bins[0].n_ordered] = 3.0  # the first and the last ordered bin have none
     zeros = [np.zeros(bins.n_cells) for bins in card.bins[1:]]
-    classifier.cards_ = (replace(card, columns=(points, *zeros), crosses=()),)
+    classifier.card_ = replace(card, columns=(points, *zeros), crosses=())
     root = ET.fromstring(to_pmml(classifier))  # noqa: S314
     (column,) = root.iter(f"{SPACE}Characteristic")
     assert [part.get("partialScore") for part in column] == ["0", "0", "0", "3", "0"]
@@ -221,7 +221,7 @@ def test_neighbouring_bins_with_equal_points_are_one_attribute():
 def test_a_card_without_points_scores_all_the_same(java):
     classifier = deepcopy(card_problems.fitted_card())
     zeros = tuple(np.zeros(bins.n_cells) for bins in classifier.card_.bins)
-    classifier.cards_ = (replace(classifier.card_, columns=zeros, crosses=(), intercept=2.5),)
+    classifier.card_ = replace(classifier.card_, columns=zeros, crosses=(), intercept=2.5)
     document = to_pmml(classifier)
     java.validate(document)
     assert java.score(document, card_problems.raw_rows(3))["points"] == [2.5, 2.5, 2.5]

@@ -41,18 +41,16 @@ def query(classifier, dialect, table="t"):
     return sql.select(table, keep=[KEY])
 
 
-def distances(result, classifier, expected):
+def distances(result, expected):
     """Return the greatest distance of scores and of probabilities; labels must be equal."""
     result = sorted(map(tuple, result))
-    k = 1 if len(classifier.classes_) == 2 else len(classifier.classes_)
-    scores = np.array([row[1 : 1 + k] for row in result], dtype=float).reshape(expected[0].shape)
-    probability = np.array([row[1 + k : -1] for row in result], dtype=float)
+    _, scores, probability = np.array([row[:-1] for row in result], dtype=float).T
     labels = [row[-1] for row in result]
     assert labels == expected[2].tolist()
     assert {type(label) for label in labels} == {type(label) for label in expected[2].tolist()}
     return (
         float((np.abs(scores - expected[0]) / np.maximum(np.abs(expected[0]), 1.0)).max()),
-        float(np.abs(probability.reshape(expected[1].shape) - expected[1]).max()),
+        float(np.abs(probability - expected[1]).max()),
     )
 
 
@@ -85,7 +83,7 @@ def run_duckdb(statement, table):
 def test_duckdb_scores_as_the_estimator(linear, many_rows, answer, figure):
     X = many_rows(linear)
     result = run_duckdb(query(linear, "duckdb"), frame(linear, X))
-    score, probability = distances(result, linear, answer(linear, X))
+    score, probability = distances(result, answer(linear, X))
     figure(f"SQL in DuckDB, {type(linear).__name__}: {score:.1e}, {probability:.1e}")
     assert max(score, probability) < CLOSE
 
@@ -94,7 +92,7 @@ def test_postgres_scores_as_the_estimator(linear, many_rows, answer, postgres, f
     X = many_rows(linear)
     fill_postgres(postgres, frame(linear, X))
     result = postgres.execute(query(linear, "postgres")).fetchall()
-    score, probability = distances(result, linear, answer(linear, X))
+    score, probability = distances(result, answer(linear, X))
     figure(f"SQL in PostgreSQL, {type(linear).__name__}: {score:.1e}, {probability:.1e}")
     assert max(score, probability) < CLOSE
 
@@ -102,7 +100,7 @@ def test_postgres_scores_as_the_estimator(linear, many_rows, answer, postgres, f
 @needs_spark
 @pytest.mark.filterwarnings("ignore::FutureWarning")
 @pytest.mark.parametrize(
-    "name", ["odd_names", "text_labels", "three_classes", "plateaus", "one_side", "far", "wide"]
+    "name", ["odd_names", "text_labels", "whole_labels", "plateaus", "one_side", "far", "wide"]
 )
 def test_spark_scores_as_the_estimator(name, fitted, many_rows, answer, spark, tmp_path, figure):
     classifier = fitted(name)
@@ -110,7 +108,7 @@ def test_spark_scores_as_the_estimator(name, fitted, many_rows, answer, spark, t
     frame(classifier, X).to_parquet(tmp_path / "t.parquet")
     spark.read.parquet(str(tmp_path / "t.parquet")).createOrReplaceTempView("t")
     result = spark.sql(query(classifier, "spark")).collect()
-    score, probability = distances(result, classifier, answer(classifier, X))
+    score, probability = distances(result, answer(classifier, X))
     figure(f"SQL in Spark, {name}: {score:.1e}, {probability:.1e}")
     assert max(score, probability) < CLOSE
 
@@ -122,7 +120,7 @@ def test_other_dialects_say_the_same(dialect, linear, many_rows, answer):
     tree = sqlglot.parse_one(query(linear, dialect), read=dialect)
     result = run_duckdb(tree.sql(dialect="duckdb"), frame(linear, X))
     expected = answer(linear, X)
-    assert max(distances(result, linear, expected)) < CLOSE
+    assert max(distances(result, expected)) < CLOSE
 
 
 @pytest.mark.parametrize(
@@ -151,14 +149,14 @@ def test_single_expressions_are_those_of_the_query(where, linear, many_rows, req
     postgres = request.getfixturevalue("postgres") if where == "postgres" else None
     table = frame(linear, many_rows(linear)[:20])
     sql = to_sql(linear, dialect=where, columns=columns_of(linear))
-    made = ", ".join([f'"{KEY}"', *sql.scores, *sql.probabilities, sql.prediction])
+    made = ", ".join([f'"{KEY}"', sql.score, sql.probability, sql.prediction])
     alone = run_somewhere(where, f"SELECT {made} FROM t", table, postgres)  # noqa: S608
     together = run_somewhere(where, sql.select("t", keep=[KEY]), table, postgres)
     assert sorted(alone) == sorted(together)
 
 
 @pytest.mark.parametrize("where", ["duckdb", "postgres"])
-@pytest.mark.parametrize("name", ["odd_names", "three_classes", "plateaus", "one_side"])
+@pytest.mark.parametrize("name", ["odd_names", "whole_labels", "plateaus", "one_side"])
 def test_null_gives_null_and_so_does_nan(where, name, fitted, request):
     postgres = request.getfixturevalue("postgres") if where == "postgres" else None
     classifier = fitted(name)
@@ -170,10 +168,9 @@ def test_null_gives_null_and_so_does_nan(where, name, fitted, request):
         view = f'SELECT CAST({value} AS DOUBLE PRECISION) AS "{first}", {others} FROM t'  # noqa: S608
         statement = sql.select("t", keep=[KEY]).replace('FROM "t"', f"FROM ({view}) AS u")
         ((_, *result),) = run_somewhere(where, statement, table, postgres)
-        n_scores = len(sql.scores)
-        assert result[n_scores:] == [None] * (len(result) - n_scores)
+        assert result[1:] == [None, None]
         if value == "NULL":
-            assert result[:n_scores] == [None] * n_scores
+            assert result[0] is None
 
 
 @needs_spark
@@ -245,14 +242,14 @@ WRONG_NAMES = [
 
 @pytest.mark.parametrize(("dialect", "names", "words"), WRONG_NAMES)
 def test_names_that_no_column_can_have_are_refused(dialect, names, words, fitted):
-    classifier = fitted("three_classes")
+    classifier = fitted("whole_labels")
     with pytest.raises(SqlNameError, match=words) as caught:
         to_sql(classifier, dialect=dialect, columns=names)
     assert "columns=[...]" in str(caught.value)
 
 
 def test_a_name_that_is_not_written_may_be_any(fitted):
-    classifier = copy(fitted("three_classes"))
+    classifier = copy(fitted("whole_labels"))
     classifier.coef_ = classifier.coef_ * [1.0, 0.0]
     assert '""' not in to_sql(classifier, columns=["a", ""]).prediction
 
@@ -269,7 +266,7 @@ def test_a_name_that_is_not_written_may_be_any(fitted):
     ],
 )
 def test_names_that_are_odd_and_different_are_written(dialect, names, fitted):
-    sql = to_sql(fitted("three_classes"), dialect=dialect, columns=names)
+    sql = to_sql(fitted("whole_labels"), dialect=dialect, columns=names)
     parsed = sqlglot.parse_one(sql.select("t"), dialect=dialect)
     assert {column.name for column in parsed.find_all(exp.Column)} >= set(names)
 
@@ -281,7 +278,7 @@ def test_columns_to_keep_are_columns(fitted):
         (["a", ""], "kept column 2 of 2 has an empty name"),
         (["id", "id"], "they are equal"),
         (["id", "ID"], "upper and lower case"),
-        (["DX_score_0"], "would be there twice"),
+        (["DX_score"], "would be there twice"),
     ]:
         with pytest.raises(ValueError, match=words):
             sql.select("t", keep=keep)
@@ -297,7 +294,6 @@ def test_what_is_refused(fitted):
         (lambda: to_sql(fitted("rbf"), columns="abc"), "keep it with directrix.export.save"),
         (lambda: sql.select("a..b"), "empty part"),
         (lambda: sql.select("t", keep=["Score"]), "twice"),
-        (lambda: to_sql(fitted("three_classes"), columns=["a", "b"]).score, "use .scores"),
     ]:
         with pytest.raises(ValueError, match=words):
             wrong()

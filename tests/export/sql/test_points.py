@@ -14,8 +14,7 @@ import sqlglot
 
 from benchmarks.studies.card_exports.compare import CARDS, difference, raw_rows
 from directrix import Binner, ScorecardClassifier
-from directrix.classifiers.labels import class_names
-from directrix.classifiers.scoring import ScoringFormula
+from directrix.classifiers.scoring import ScoringFormula, Sigmoid
 from directrix.exceptions import SqlNameError
 from directrix.export import to_sql
 from directrix.export.expressions import terms, used_features
@@ -83,18 +82,6 @@ def test_single_expressions_are_those_of_the_query():
     assert alone == together
 
 
-def test_the_query_has_the_points_of_every_class():
-    sql, names = to_sql(CARDS["three_classes"]()), []
-    with duckdb.connect() as connection:
-        connection.register("t", raw_rows(2, 9, new=True))
-        names = [column[0] for column in connection.execute(sql.select("t")).description]
-    ends = class_names(CARDS["three_classes"]().classes_)
-    several = [f"{name}_{end}" for name in ("points", "score", "probability") for end in ends]
-    assert names == [*several, "prediction"]
-    with pytest.raises(ValueError, match=r"3 classes: use \.card_points"):
-        sql.points  # noqa: B018
-
-
 def test_a_line_has_no_points(fitted):
     with pytest.raises(ValueError, match=r"no points: use \.score"):
         to_sql(fitted("one_feature"), columns=["x"]).points  # noqa: B018
@@ -115,7 +102,9 @@ def test_columns_that_do_not_matter_are_not_read():
     of_text = Cross((0, 2), merged, np.array([[1.0, 2.0], [5.0, 7.0]]))
     columns = ([5.0] * 4, [0.25, 1.0, 1.0, 1.0], [2.0] * 5)
     card = card_of(columns, (flat, of_text), (NUMBER, NUMBER, TEXT), 0.5)
-    formula = ScoringFormula(classes=(0, 1), features=None, cards=(card,))
+    formula = ScoringFormula(
+        classes=(0, 1), features=None, card=card, response=Sigmoid(0.0, 1.0, 1.0)
+    )
     assert used_features(formula) == {1, 2}
     assert [term.columns for term in terms(card)] == [(), (), (1,), (), (), (2,)]
     sql = points_sql(card, ["x0", "x1", "x2"], "duckdb")
@@ -173,7 +162,7 @@ def test_thousands_of_columns_are_not_nested_too_deeply():
 def test_a_name_that_is_not_read_may_be_any():
     classifier, names = copy(CARDS["additive"]()), [f"c{k}" for k in range(7)]
     card = classifier.card_
-    classifier.cards_ = (replace(card, columns=(*card.columns[:-1], np.full(2, 0.5))),)
+    classifier.card_ = replace(card, columns=(*card.columns[:-1], np.full(2, 0.5)))
     with pytest.raises(SqlNameError, match="feature 1 of 7 has an empty name"):
         to_sql(classifier, columns=["", *names[1:]])
     assert '""' not in to_sql(classifier, columns=[*names[:-1], ""]).score
@@ -192,7 +181,7 @@ def test_names_are_needed_and_points_are_a_column_of_the_query():
 def test_a_cutoff_and_its_side_are_part_of_the_score():
     classifier = copy(CARDS["additive"]())
     card, rows = classifier.card_, raw_rows(50, 3, new=True)
-    classifier.cards_ = (replace(card, cutoff=-0.3, higher_is_positive=False),)
+    classifier.card_ = replace(card, cutoff=-0.3, higher_is_positive=False)
     sql = to_sql(classifier)
     np.testing.assert_array_equal(
         answer(sql.score, rows), -0.3 - card.points(classifier._cells(rows))

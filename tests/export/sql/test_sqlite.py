@@ -43,10 +43,9 @@ def test_lines_score_as_the_estimator(linear, many_rows, answer):
     sql = to_sql(linear, dialect="sqlite", columns=list(names))
     result = run(sql.select("t", keep=[KEY]), table)
     score, probability, label = answer(linear, X)
-    n = len(sql.scores)
     found = np.array([row[1:-1] for row in result], dtype=float)
-    np.testing.assert_allclose(found[:, :n], score.reshape(len(X), n), rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(found[:, n:], probability.reshape(len(X), n), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found[:, 0], score, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(found[:, 1], probability, rtol=0, atol=1e-12)
     assert [row[-1] for row in result] == label.tolist()
 
 

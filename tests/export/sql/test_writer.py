@@ -13,7 +13,7 @@ from directrix.tables import NumberBins  # noqa: E402
 BINS = (NumberBins("x", "number", (1.0,), (0.0, 2.0)),)
 CARD = Card(1.0, (np.array([0.0, -2.0, 4.0]),), bins=BINS)
 FORMULA = ScoringFormula(
-    classes=("no", "yes"), features=("x",), response=Sigmoid(0.5, 1.0, 2.0), cards=(CARD,)
+    classes=("no", "yes"), features=("x",), response=Sigmoid(0.5, 1.0, 2.0), card=CARD
 )
 
 
@@ -28,16 +28,14 @@ def value(expression, x):
 @pytest.mark.parametrize(("x", "cell"), [("NULL", 0), ("0.0", 1), ("'inf'", 2)])
 def test_the_score_is_the_distance_of_the_points_from_the_cutoff(x, cell, cutoff, higher):
     card = replace(CARD, cutoff=cutoff, higher_is_positive=higher)
-    writer, formula = SqlWriter("duckdb"), replace(FORMULA, cards=(card,))
-    scores = writer.scores(formula, [writer.points(card, ["x"])])
+    writer, formula = SqlWriter("duckdb"), replace(FORMULA, card=card)
+    score = writer.score(formula, [writer.points(card, ["x"])])
     expected = card.scores(np.array([[cell]]))[0]
-    assert value(scores[0], x) == expected
-    assert value(writer.prediction(formula, scores), x) == ("yes" if expected > 0 else "no")
+    assert value(score, x) == expected
+    assert value(writer.prediction(formula, score), x) == ("yes" if expected > 0 else "no")
     slope = 1.0 if expected < 0 else 2.0
     probability = 1.0 / (1.0 + np.exp(-(0.5 + slope * expected)))
-    assert value(writer.probabilities(formula, scores)[0], x) == pytest.approx(
-        probability, rel=1e-12
-    )
+    assert value(writer.probability(formula, score), x) == pytest.approx(probability, rel=1e-12)
 
 
 @pytest.mark.parametrize("n", [1, 50, 51, 2_500, 2_501])

@@ -343,13 +343,13 @@ class BetaBernoulliClassifier(KernelScoring):
 
     def scoring_formula(self) -> ScoringFormula:
         """Return what this classifier computes for a row; raise ValueError with a kernel."""
-        formula = super().scoring_formula()
         even = even_score(self.loss_)
-        return replace(
-            formula,
-            response=PlateauResponse.of(self.loss_, float(self._shift)),
-            always=int(even < 0) if isinf(even) else None,
-        )
+        always = int(even < 0) if isinf(even) else None
+        return replace(super().scoring_formula(), always=always)
+
+    @property
+    def _response(self) -> PlateauResponse:
+        return PlateauResponse.of(self.loss_, float(self._shift))
 
     def _state_arrays(self) -> dict[str, Any]:
         support = np.asarray(self.support_, dtype=np.int64)
@@ -368,7 +368,7 @@ class BetaBernoulliClassifier(KernelScoring):
 
     @classmethod
     def _restored_attributes(cls, state: ModelState) -> dict[str, Any]:
-        calibrated = state.calibrations is not None or state.operating_points
+        calibrated = state.calibration is not None or state.operating_point is not None
         require(not calibrated, f"{cls.__name__} has no calibration and no operating point")
         return super()._restored_attributes(state)
 

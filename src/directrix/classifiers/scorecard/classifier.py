@@ -18,7 +18,7 @@ from directrix.classifiers.scorecard.given_card import typed_card_on_rows
 from directrix.classifiers.scorecard.model import CardModel
 from directrix.classifiers.scorecard.training_table import BinnedTable, TrainingTable
 from directrix.designs.card import CardSettings
-from directrix.designs.counted import cards_of_counts
+from directrix.designs.counted import card_of_counts
 from directrix.fitting.directions import directions_of
 from directrix.fitting.fit_rows import Fitted
 from directrix.fitting.guarantee import Limits
@@ -29,7 +29,6 @@ from directrix.models.card import Card, IntegerPoints, PointsToDoubleOdds, scale
 from directrix.models.report import UNBINNED_BASELINE
 from directrix.tables import BinCounts
 from directrix.tables.bins import Bins
-from directrix.tables.coding.card_coding import Direction
 
 _LEARN_FROM = ("rows", "counts")
 
@@ -47,8 +46,7 @@ class ScorecardClassifier(CardModel):
 
     Every column (numbers, texts, booleans, dates, with missing values) is cut into bins, a few
     pairs of columns are crossed, and a linear classifier has points for each bin. Everything that
-    looks at labels is chosen on held-out rows, by the exact metric. More than two classes are
-    fitted one-vs-rest; the metric is then the mean over classes.
+    looks at labels is chosen on held-out rows, by the exact metric.
 
     Fit it by `fit`, by `fit_source` to rows that are elsewhere, or by `fit_summary` to counts. Read
     ``card_``, ``report_`` and ``operating_point_``; use `predict`, `predict_proba`,
@@ -97,19 +95,18 @@ class ScorecardClassifier(CardModel):
 
     Attributes
     ----------
-    cards_ : tuple of Card
-        Points of each bin and cross; one card for two classes, which is also ``card_``, else one
-        per class. The same holds for the names in brackets below.
+    card_ : Card
+        Points of each bin and cross.
     binner_ : Binner
         The bins.
-    classes_ : array
-    reports_ : tuple of DirectReport
-        For each card (``report_``): the candidates, which was chosen and why, and the gaps to
-        logistic regression on the same bins and without bins.
-    operating_points_ : tuple of OperatingPoint
-        For each card (``operating_point_``): the threshold, and the rates to expect there.
-    calibrations_ : tuple of Calibration
-        For each card (``calibration_``): from scores to probabilities.
+    classes_ : array of shape (2,)
+    report_ : DirectReport
+        The candidates, which was chosen and why, and the gaps to logistic regression on the same
+        bins and without bins.
+    operating_point_ : OperatingPoint
+        The threshold, and the rates to expect there.
+    calibration_ : Calibration
+        From scores to probabilities.
 
     Examples
     --------
@@ -180,7 +177,7 @@ class ScorecardClassifier(CardModel):
         engine: str = "auto",
         progress: bool = True,
     ) -> Self:
-        """Fit to rows wherever they are, in three or four passes over them; for two classes.
+        """Fit to rows wherever they are, in three or four passes over them.
 
         The first pass samples rows, from which come bins, crosses and candidates. The second
         corrects the best candidates by all rows or, with ``learn_from="counts"``, counts pairs of
@@ -265,13 +262,12 @@ class ScorecardClassifier(CardModel):
         progress.stage(f"{counts.count:,} rows, {counts.n_cells:,} bins; {metric.label}")
         labels = counts.classes
         present = [label for label in labels.tolist() if counts.class_moments(label).weight > 0]
-        self._set_classes(labels if len(present) > 2 else two_classes(np.array(present)))
+        self._set_classes(two_classes(np.array(present)))
         self._set_binner(counts.binner)
-        directions = self._directions(counts.bins, len(self.classes_))
-        scale = scale_of(self.points)
-        made = cards_of_counts(metric, counts, self._positives, directions, scale, self.max_lines)
-        self._set_cards([each.card for each in made], [each.fitted for each in made])
-        self.reports_ = ()
+        directions, scale = directions_of(self.monotone, counts.bins), scale_of(self.points)
+        made = card_of_counts(metric, counts, self.positive_, directions, scale, self.max_lines)
+        self._set_card(made.card, made.fitted)
+        self._report, self._sizes = None, ()
         return self
 
     def edit(
@@ -283,7 +279,7 @@ class ScorecardClassifier(CardModel):
         *,
         lockbox: Any = 0.2,
     ) -> CardEditor:
-        """Return an editor of the card of these rows; for two classes.
+        """Return an editor of the card of these rows.
 
         A card with these parameters is fitted to the rows outside the lockbox, and its edits are
         priced on their held-out rows. This classifier stays as it is. See `CardEditor`.
@@ -375,8 +371,8 @@ class ScorecardClassifier(CardModel):
         self.binner_ = binned.binner
         if hasattr(self.binner_, "feature_names_in_"):
             self._set_binner(self.binner_)  # a frozen one may have another order
-        design = binned.design(self._settings(self.binner_.bins_, len(self.classes_)))
-        return PreparedFit(keyed, design, partial(binned.completed, self._positives))
+        design = binned.design(self._settings(self.binner_.bins_))
+        return PreparedFit(keyed, design, partial(binned.completed, self.positive_))
 
     def _copy_features(self, other: Any) -> None:
         """Take the classes, features and bins from a classifier fitted to the same rows."""
@@ -407,33 +403,20 @@ class ScorecardClassifier(CardModel):
         scale_of(self.points)
         super()._check_parameters(metrics)
 
-    def _settings(self, bins: Sequence[Bins], n_classes: int = 2) -> CardSettings:
+    def _settings(self, bins: Sequence[Bins]) -> CardSettings:
         """Return how a card of these bins is made."""
         return CardSettings(
             self.learn_from,
             self.max_lines,
             self.max_crosses,
-            self._directions(bins, n_classes),
+            directions_of(self.monotone, bins),
             self.max_columns,
             scale_of(self.points),
             self.n_jobs,
             self._editable,
         )
 
-    def _directions(self, bins: Sequence[Bins], n_classes: int) -> list[Direction]:
-        """Return the directions that were asked for; refuse them with more than two classes."""
-        directions = directions_of(self.monotone, bins)
-        if directions and n_classes > 2:
-            msg = (
-                "monotone= is about the points of the positive one of two classes, and there are "
-                f"{n_classes}: fit one classifier for each class, with y == label"
-            )
-            raise ValueError(msg)
-        return directions
-
-    def _set_models(self, fits: Sequence[Fitted]) -> None:
-        """Store cards, one for each score."""
-        self._sizes = tuple(
-            tuple(sorted((*fit.sizes, fit._replace(sizes=())), key=_by_lines)) for fit in fits
-        )
-        self._set_cards([fit.card for fit in fits if fit.card], [fit.fitted for fit in fits])
+    def _set_model(self, fit: Fitted) -> None:
+        self._sizes = tuple(sorted((*fit.sizes, fit._replace(sizes=())), key=_by_lines))
+        if fit.card is not None:
+            self._set_card(fit.card, fit.fitted)

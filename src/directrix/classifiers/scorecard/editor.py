@@ -366,8 +366,8 @@ class CardEditor:
             report = self._report(assessment.estimate, found.estimate, base.lockbox)
         made = copy(base.template)
         made._set_binner(base.binner)  # noqa: SLF001 - a copy that is made here
-        made._set_models([Fitted(fitted, report, card)])  # noqa: SLF001 - likewise
-        made.reports_ = made._final_reports([report])  # noqa: SLF001 - likewise
+        made._set_model(Fitted(fitted, report, card))  # noqa: SLF001 - likewise
+        made._report = made._final_report(report)  # noqa: SLF001 - likewise
         return made
 
     @cached_property

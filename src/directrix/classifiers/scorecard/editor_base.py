@@ -21,6 +21,7 @@ from directrix.designs.merging import Atoms, Grid
 from directrix.exceptions import EditError
 from directrix.files.atomic import atomic_file
 from directrix.fitting.choice import limit_by_order, sizes_of
+from directrix.fitting.directions import directions_of
 from directrix.fitting.finalize import centre_and_scale
 from directrix.fitting.training_rows import TrainingRows, checked_weight, class_folds, group_folds
 from directrix.metrics.segments import InEverySegment
@@ -264,12 +265,6 @@ def base_of_rows(
     _refuse(classifier)
     X, _, sample_weight, groups = given
     table = TrainingTable.of(classifier, *given)
-    if len(table.classes) != 2:
-        msg = (
-            f"an editor is for two classes, and there are {len(table.classes)}: edit one card for "
-            "each class, with y == label"
-        )
-        raise EditError(msg)
     weight = checked_weight(sample_weight, table.table.values)
     used = np.flatnonzero(weight > 0)
     apart = np.zeros(len(weight), dtype=bool)
@@ -278,7 +273,7 @@ def base_of_rows(
         sample_weight = np.where(apart, 0.0, weight)
     classifier._editable = True  # noqa: SLF001 - a copy that is made for the editor
     classifier.fit(X, given[1], sample_weight, groups)
-    start = next(fit.start for fit in classifier._sizes[0] if fit.start is not None)  # noqa: SLF001
+    start = next(fit.start for fit in classifier._sizes if fit.start is not None)  # noqa: SLF001
     if start.rows.fold is None:
         msg = "an editor prices edits on held-out rows: give two rows of each class or more"
         raise EditError(msg)
@@ -365,7 +360,7 @@ def _directions(
 ) -> dict[int, str | tuple[int, ...]]:
     """Return the directions that a classifier was asked for, in the words of an arrangement."""
     found: dict[int, str | tuple[int, ...]] = {}
-    for each in classifier._directions(bins, 2):  # noqa: SLF001 - a copy made for the editor
+    for each in directions_of(classifier.monotone, bins):
         if bins[each.column].n_ordered:
             rises = len(each.rising) < 2 or each.rising[0] < each.rising[-1]
             found[each.column] = "increasing" if rises else "decreasing"

@@ -66,6 +66,6 @@ def typed_card_on_rows(
     made = replace(made, bins=bins, counts=counts)
     why = f"Its points and its cutoff of {card.cutoff:g} were given."
     report = DirectReport(metric, _ROWS, (), "existing card", why, assessment.estimate, None)
-    classifier._set_models([Fitted(fitted, report, made)])  # noqa: SLF001 - likewise
-    classifier.reports_ = classifier._final_reports([report])  # noqa: SLF001 - likewise
+    classifier._set_model(Fitted(fitted, report, made))  # noqa: SLF001 - likewise
+    classifier._report = classifier._final_report(report)  # noqa: SLF001 - likewise
     return classifier

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any, Self
@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from directrix._typing import AnyArray, FloatArray, IntArray
-from directrix.classifiers.base import only_entry, raise_missing_columns
+from directrix.classifiers.base import raise_missing_columns
 from directrix.classifiers.labels import positive_label
 from directrix.classifiers.metric_classifier import MetricClassifier
 from directrix.classifiers.scoring import ScoringFormula
@@ -25,7 +25,7 @@ from directrix.fitting.training_rows import TRAINING_ROWS
 from directrix.models.card import Card, Cross
 from directrix.models.gap import Gap
 from directrix.models.operating_point import Calibration, OperatingPoint
-from directrix.models.reasons import Reasons, card_for_label, find_reasons
+from directrix.models.reasons import Reasons, find_reasons
 from directrix.models.report import CardSizes, DirectReport, SizeResult
 from directrix.models.risk_bands import HeldOutPoints
 from directrix.rows.rows import in_memory
@@ -75,107 +75,83 @@ def _with_held_out(card: Card, fitted: FittedLine) -> Card:
     return replace(card, held_out=points)
 
 
-# ── The cards of a fitted classifier as arrays and facts of a model state, and back ───────────────
+# ── The card of a fitted classifier as arrays and facts of a model state, and back ───────────────
 
 
-def cards_to_arrays(cards: Sequence[Card]) -> dict[str, AnyArray]:
+def card_to_arrays(card: Card) -> dict[str, AnyArray]:
     """Return points and counts of all cells one after another, and how crosses merge cells."""
-    points = [block.ravel() for card in cards for block in card.blocks]
-    merged = [part for card in cards for cross in card.crosses for part in cross.merged]
-    return {
-        "intercept": np.array([card.intercept for card in cards]),
-        "points": np.concatenate(points),
+    merged = [part for cross in card.crosses for part in cross.merged]
+    arrays = {
+        "intercept": np.array([card.intercept]),
+        "points": np.concatenate([block.ravel() for block in card.blocks]),
         "merged": np.concatenate([np.empty(0, dtype=np.int64), *merged]),
-        "cutoff": np.array([card.cutoff for card in cards]),
-        "counts": np.concatenate([part.ravel() for card in cards for part in card.counts]),
-        **_held_out_arrays([card.held_out for card in cards]),
+        "cutoff": np.array([card.cutoff]),
+        "counts": np.concatenate([part.ravel() for part in card.counts]),
     }
+    held_out = card.held_out
+    if held_out is not None:
+        size = [len(held_out.points), held_out.effective, held_out.slope]
+        arrays["held_out"] = held_out.table
+        arrays["held_out_sizes"] = np.array(size, dtype=np.float64)
+    return arrays
 
 
-def _held_out_arrays(held_out: Sequence[HeldOutPoints | None]) -> dict[str, AnyArray]:
-    """Return the held-out rows of all cards by their points, if all cards know them."""
-    known = [points for points in held_out if points is not None]
-    if len(known) < len(held_out):
-        return {}
-    sizes = [[len(points.points), points.effective, points.slope] for points in known]
-    return {
-        "held_out": np.concatenate([points.table for points in known]),
-        "held_out_sizes": np.array(sizes, dtype=np.float64),
-    }
-
-
-def _restored_held_out(arrays: StateArrays, n_cards: int) -> list[HeldOutPoints | None]:
-    """Return the held-out rows of each card; files may have none."""
+def _restored_held_out(arrays: StateArrays) -> HeldOutPoints | None:
+    """Return the held-out rows of a card; files may have none."""
     if "held_out" not in arrays:
-        return [None] * n_cards
+        return None
     table = arrays.take("held_out", (None, 4), "float64")
-    sizes = arrays.take("held_out_sizes", (n_cards, 3), "float64")
-    lengths = sizes[:, 0]
-    fits = (lengths >= 1).all() and (lengths % 1 == 0).all() and lengths.sum() == len(table)
-    fits = fits and (sizes > 0).all()
-    require(bool(fits), "its held-out rows are not those of its cards")
-    ends = np.cumsum(lengths).astype(np.int64)
-    made: list[HeldOutPoints | None] = []
-    for part, numbers in zip(np.split(table, ends[:-1]), sizes[:, 1:].tolist(), strict=True):
-        points, negatives, positives, probability = part.T.copy()
-        valid = (np.diff(points) > 0).all() and (part[:, 1:] >= 0).all()
-        valid = valid and (probability <= 1).all() and (negatives + positives > 0).all()
-        require(bool(valid), "its held-out rows are not weights by points")
-        made.append(HeldOutPoints(points, negatives, positives, probability, *numbers))
-    return made
+    sizes = arrays.take("held_out_sizes", (3,), "float64")
+    fits = len(table) >= 1 and sizes[0] == len(table) and (sizes > 0).all()
+    require(bool(fits), "its held-out rows are not those of its card")
+    points, negatives, positives, probability = table.T.copy()
+    valid = (np.diff(points) > 0).all() and (table[:, 1:] >= 0).all()
+    valid = valid and (probability <= 1).all() and (negatives + positives > 0).all()
+    require(bool(valid), "its held-out rows are not weights by points")
+    return HeldOutPoints(points, negatives, positives, probability, *sizes[1:].tolist())
 
 
-def cards_to_facts(cards: Sequence[Card], binner: Any) -> ModelMetadata:
+def card_to_facts(card: Card, binner: Any) -> ModelMetadata:
     """Return the bins as JSON text, the columns of every cross, and the side of the last class."""
-    crosses = [[[*cross.columns, *cross.points.shape] for cross in card.crosses] for card in cards]
-    rising = [card.higher_is_last for card in cards]
+    crosses = [[*cross.columns, *cross.points.shape] for cross in card.crosses]
+    rising = card.higher_is_last
     return ModelMetadata(binner=binner.to_json(), crosses=crosses, higher_is_positive=rising)
 
 
-def restored_cards(state: ModelState) -> dict[str, Any]:
-    """Return ``cards_`` and ``binner_`` of a state, after checking it."""
+def restored_card(state: ModelState) -> dict[str, Any]:
+    """Return ``card_`` and ``binner_`` of a state, after checking it."""
     state.facts.require_names("binner", "crosses", "higher_is_positive")
     binner = _restored_binner(state)
     sizes = [bins.n_cells for bins in binner.bins_]
     arrays = StateArrays(state.arrays)
-    intercepts = arrays.take("intercept", (state.n_lines,), "float64")
+    intercept = arrays.take("intercept", (1,), "float64")
     points = _Reader(arrays.take("points", (None,), "float64"), "points")
     merged = _Reader(arrays.take("merged", (None,), "int64"), "merged cells")
-    cutoffs = arrays.take("cutoff", (state.n_lines,), "float64")
+    cutoff = arrays.take("cutoff", (1,), "float64")
     counts = _Reader(arrays.take("counts", (None,), "float64"), "counts")
-    held_out = _restored_held_out(arrays, state.n_lines)
+    held_out = _restored_held_out(arrays)
     arrays.require_empty()
-    listed = state.facts["crosses"]
-    complete = isinstance(listed, list) and len(listed) == state.n_lines
-    require(complete, "it does not list the crosses of each card")
-    rising = state.facts["higher_is_positive"]
-    complete = isinstance(rising, list) and len(rising) == state.n_lines
-    known = complete and all(isinstance(side, bool) for side in rising)
-    require(known, "it does not say which side of each cutoff is positive")
+    listed, rising = state.facts["crosses"], state.facts["higher_is_positive"]
+    require(isinstance(listed, list), "it does not list the crosses of its card")
+    require(isinstance(rising, bool), "it does not say which side of its cutoff is positive")
     positive = positive_label(state.params.get("positive"), state.classes)
-    is_last = positive is None or positive == state.classes.tolist()[-1]
-    labels = state.classes.tolist() if positive is None else [positive]
-    cards = []
-    for k, crosses in enumerate(listed):
-        columns = tuple(points.take(size) for size in sizes)
-        require(isinstance(crosses, list), "it does not list the crosses of each card")
-        of_card = tuple(_cross(cross, sizes, points, merged) for cross in crosses)
-        card = Card(
-            float(intercepts[k]),
-            columns,
-            of_card,
-            tuple(binner.bins_),
-            float(cutoffs[k]),
-            rising[k] == is_last,
-            tuple(counts.take(2 * size).reshape(2, size) for size in sizes),
-            held_out=held_out[k],
-        )
-        require(all((part >= 0).all() for part in card.counts), "it has negative counts")
-        cards.append(card.with_positive(labels[k], is_last=is_last))
+    is_last = bool(positive == state.classes.tolist()[-1])
+    columns = tuple(points.take(size) for size in sizes)
+    card = Card(
+        float(intercept[0]),
+        columns,
+        tuple(_cross(cross, sizes, points, merged) for cross in listed),
+        tuple(binner.bins_),
+        float(cutoff[0]),
+        rising == is_last,
+        tuple(counts.take(2 * size).reshape(2, size) for size in sizes),
+        held_out=held_out,
+    )
+    require(all((part >= 0).all() for part in card.counts), "it has negative counts")
     points.require_empty()
     counts.require_empty()
     merged.require_empty()
-    return {"cards_": tuple(cards), "binner_": binner}
+    return {"card_": card.with_positive(positive, is_last=is_last), "binner_": binner}
 
 
 def _restored_binner(state: ModelState) -> Binner:
@@ -250,25 +226,19 @@ class CardModel(MetricClassifier):
 
     Attributes
     ----------
-    cards_ : tuple of Card
+    card_ : Card
     binner_ : Binner
     """
 
-    cards_: tuple[Card, ...]
+    card_: Card
     binner_: Any
-    _sizes: tuple[tuple[Fitted, ...], ...]
-
-    @property
-    def card_(self) -> Card:
-        """The card of a classifier of two classes."""
-        card: Card = only_entry(self, "card")
-        return card
+    #: The fits of all known sizes, the smallest first; none if the card was read from a file.
+    _sizes: tuple[Fitted, ...] = ()
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the score of each row: how far its points are on the positive side of the cutoff.
 
-        Rows with a score above zero are predicted to be of the last class. With more than two
-        classes: the log-odds of each class against the others.
+        Rows with a score above zero are predicted to be of the last class.
 
         Parameters
         ----------
@@ -276,11 +246,10 @@ class CardModel(MetricClassifier):
 
         Returns
         -------
-        array of shape (n,), or (n, k) for k > 2 classes
+        array of shape (n,)
         """
         cells = self._cells(X)
-        scores = [card.scores(cells) for card in self.cards_]
-        return scores[0] if len(self.classes_) == 2 else self._log_odds(scores)
+        return self.card_.scores(cells)
 
     def export_state(self) -> ModelState:
         """Return all that scores rows; of ``binner``, the fitted bins and not the parameter."""
@@ -291,13 +260,13 @@ class CardModel(MetricClassifier):
         """Return what this classifier computes for a row, as numbers that an export writes."""
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
-        formula = ScoringFormula(
+        return ScoringFormula(
             classes=tuple(self.classes_.tolist()),
             features=None if names is None else tuple(map(str, names)),
-            cards=self.cards_,
+            card=self.card_,
+            response=self._response,
             positive=self.positive_,
         )
-        return self._with_responses(formula)
 
     def predict_points(self, X: Any) -> FloatArray:
         """Return the points of each row: what one gets by adding up the card by hand.
@@ -308,11 +277,10 @@ class CardModel(MetricClassifier):
 
         Returns
         -------
-        array of shape (n,), or (n, k) for k > 2 classes
+        array of shape (n,)
         """
         cells = self._cells(X)
-        points = [card.points(cells) for card in self.cards_]
-        return points[0] if len(self.classes_) == 2 else np.column_stack(points)
+        return self.card_.points(cells)
 
     def reasons(
         self,
@@ -337,33 +305,27 @@ class CardModel(MetricClassifier):
         texts : dict, optional
             Texts to show, by column or by pairs of column and bin. By default "column: bin".
         label : optional
-            Another class that reasons speak for; needed for more than two classes.
+            The class that reasons speak for; by default the positive one.
         """
         cells = self._cells(X)
         classes = self.classes_.tolist()
-        card, toward = card_for_label(self.cards_, classes, label, self.positive_)
-        return find_reasons(card, self.binner_, cells, k, reference, texts, toward=toward)
+        label = self.positive_ if label is None else label
+        if label not in classes:
+            shown = ", ".join(map(repr, classes))
+            msg = f"label must be the class that reasons speak for, one of {shown}, not {label!r}"
+            raise ValueError(msg)
+        toward = label == self.positive_
+        return find_reasons(self.card_, self.binner_, cells, k, reference, texts, toward=toward)
 
-    def sizes(self, label: Any = None) -> CardSizes:
+    def sizes(self) -> CardSizes:
         """Return the sizes that the card is known in, with what to expect of each on new rows.
 
         Held-out rows are scored by compressed cards of the folds, so that expected values,
         intervals and gaps are those of the card of each size. A card that was read from a file has
         no other sizes: `CardSizeError`.
-
-        Parameters
-        ----------
-        label : optional
-            Class of the card; needed for more than two classes.
         """
         check_is_fitted(self)
-        classes = self.classes_.tolist()
-        if len(classes) > 2 and label not in classes:
-            shown = ", ".join(map(repr, classes))
-            msg = f"label must be the class of a card, one of {shown}, not {label!r}"
-            raise ValueError(msg)
-        index = 0 if len(classes) == 2 else classes.index(label)
-        known = self._known_sizes[index]
+        known = self._sizes
         if not known:
             raise CardSizeError(None, ())
         return CardSizes(
@@ -373,7 +335,7 @@ class CardModel(MetricClassifier):
                 len(fit.card.crosses),
                 fit.report.expected,
                 None if fit.report.size is None else fit.report.size.gap,
-                fit.report.size == self.reports_[index].size,
+                fit.report.size == self.report_.size,
             )
             for fit, n_lines in zip(known, _lines_of(known), strict=True)
             if fit.card is not None
@@ -391,58 +353,44 @@ class CardModel(MetricClassifier):
             None for the full card.
         """
         check_is_fitted(self)
-        known = self._known_sizes
-        if not all(len(sizes) > 1 for sizes in known):
+        known = self._sizes
+        if len(known) < 2:
             raise CardSizeError(max_lines, ())
-        chosen = []
-        for sizes in known:
-            lines = _lines_of(sizes)
-            fitting = [k for k, n in enumerate(lines) if max_lines is None or n <= max_lines]
-            if not fitting:
-                raise CardSizeError(max_lines, tuple(lines))
-            chosen.append(sizes[fitting[-1]])
+        lines = _lines_of(known)
+        fitting = [k for k, n in enumerate(lines) if max_lines is None or n <= max_lines]
+        if not fitting:
+            raise CardSizeError(max_lines, tuple(lines))
+        chosen = known[fitting[-1]]
         made = copy(self)
         made.set_params(max_lines=max_lines)
-        made._weighted_by = self.operating_points_[0].weighted_by  # noqa: SLF001 - a copy of itself
-        made._set_models(chosen)  # noqa: SLF001 - likewise
-        made.reports_ = made._final_reports(fit.report for fit in chosen)  # noqa: SLF001 - likewise
+        made._weighted_by = self.operating_point_.weighted_by  # noqa: SLF001 - a copy of itself
+        made._set_model(chosen)  # noqa: SLF001 - likewise
+        made._report = made._final_report(chosen.report)  # noqa: SLF001 - likewise
         made._sizes = known  # noqa: SLF001 - likewise
         return made
 
-    @property
-    def _known_sizes(self) -> tuple[tuple[Fitted, ...], ...]:
-        """The fits of each card, the smallest first; none if it was read from a file."""
-        return getattr(self, "_sizes", ((),) * len(self.cards_))
+    def _set_card(self, card: Card, fitted: FittedLine) -> None:
+        """Store a card of points in favour of the positive class."""
+        is_last, calibration = not self._catches_first, fitted.calibration
+        card = card.with_positive(self.positive_, is_last=is_last)
+        self._set_point(fitted)
+        self.calibration_ = calibration if is_last else calibration.sign_flipped()
+        self.card_ = _with_held_out(card, fitted)
 
-    def _set_cards(self, cards: Sequence[Card], fitted: Sequence[FittedLine]) -> None:
-        """Store cards of points in favour of the positive class, one for each score."""
-        is_last = not self._catches_first
-        self.cards_ = tuple(
-            card.with_positive(label, is_last=is_last)
-            for card, label in zip(cards, self._positives, strict=True)
-        )
-        self._set_points(fitted)
-        self.calibrations_ = tuple(
-            entry.calibration if is_last else entry.calibration.sign_flipped() for entry in fitted
-        )
-        self.cards_ = tuple(map(_with_held_out, self.cards_, fitted))
-
-    def _final_reports(self, reports: Iterable[DirectReport]) -> tuple[DirectReport, ...]:
-        """Return reports that also name the columns that tell the label by themselves."""
-        cards = zip(super()._final_reports(reports), self.cards_, strict=True)
-        return tuple(
-            replace(report, suspects=tuple(columns_that_tell(card))) for report, card in cards
-        )
+    def _final_report(self, report: DirectReport) -> DirectReport:
+        """Return a report that also names the columns that tell the label by themselves."""
+        final = super()._final_report(report)
+        return replace(final, suspects=tuple(columns_that_tell(self.card_)))
 
     @property
-    def _baseline_gaps(self) -> list[Gap | None]:
-        return [report.unbinned_baseline for report in self.reports_]
+    def _baseline_gap(self) -> Gap | None:
+        return self.report_.unbinned_baseline
 
     @property
     def _columns_without_points(self) -> list[Any]:
-        """Names of the columns of the fit that no card uses."""
-        used = {k for card in self.cards_ for k, points in enumerate(card.columns) if points.any()}
-        used |= {k for card in self.cards_ for cross in card.crosses for k in cross.columns}
+        """Names of the columns of the fit that the card does not use."""
+        used = {k for k, points in enumerate(self.card_.columns) if points.any()}
+        used |= {k for cross in self.card_.crosses for k in cross.columns}
         names = getattr(self, "feature_names_in_", ())
         return [name for k, name in enumerate(names) if k not in used]
 
@@ -465,12 +413,12 @@ class CardModel(MetricClassifier):
     def _move_threshold(self, by: float) -> None:
         card = self.card_
         cutoff = card.cutoff + (by if card.higher_is_positive else -by)
-        self.cards_ = (replace(card, cutoff=cutoff),)
+        self.card_ = replace(card, cutoff=cutoff)
 
     def with_threshold(self, point: OperatingPoint, calibration: Calibration | None = None) -> Self:
-        """Return a copy of this model with another threshold; for two classes.
+        """Return a copy of this model with another threshold.
 
-        With another calibration its cards have no bands: what held-out rows showed was predicted
+        With another calibration its card has no bands: what held-out rows showed was predicted
         by the old one.
 
         Parameters
@@ -483,7 +431,7 @@ class CardModel(MetricClassifier):
         """
         changed = super().with_threshold(point, calibration)
         if calibration is not None:
-            changed.cards_ = tuple(replace(card, held_out=None) for card in changed.cards_)
+            changed.card_ = replace(changed.card_, held_out=None)
         return changed
 
     def _cells(self, X: Any) -> IntArray:
@@ -502,14 +450,14 @@ class CardModel(MetricClassifier):
         return cells
 
     def _state_arrays(self) -> dict[str, Any]:
-        return cards_to_arrays(self.cards_)
+        return card_to_arrays(self.card_)
 
     def _state_facts(self) -> ModelMetadata:
-        return cards_to_facts(self.cards_, self.binner_)
+        return card_to_facts(self.card_, self.binner_)
 
     @classmethod
     def _restored_scoring(cls, state: ModelState) -> dict[str, Any]:
-        return restored_cards(state)
+        return restored_card(state)
 
     @classmethod
     def _restored_facts(cls, facts: ModelMetadata) -> dict[str, Any]:  # noqa: ARG003 - read with the arrays

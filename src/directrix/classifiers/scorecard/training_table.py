@@ -14,7 +14,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.classifiers.base import two_classes
-from directrix.classifiers.labels import dates_in_microseconds, plain_labels, require_class_labels
+from directrix.classifiers.labels import dates_in_microseconds, plain_labels
 from directrix.designs.card import CardDesign, CardSettings
 from directrix.designs.counted import two_sides
 from directrix.designs.editing import EditStart
@@ -132,7 +132,6 @@ class TrainingTable:
             raise ValueError(msg)
         labels = dates_in_microseconds(column_or_1d(plain_labels(y), warn=True))
         assert_all_finite(labels, input_name="y")
-        require_class_labels(labels)
         if len(labels) != len(table):
             msg = f"X has {len(table)} rows and y {len(labels)}: they must have as many"
             raise ValueError(msg)
@@ -144,9 +143,7 @@ class TrainingTable:
         order = content_order(table.values[kept], copies, table.names)
         folds = folds_given(classifier.cv, table.values, labels, groups)
         keyed = KeyedRows.of(table.values[:, order], labels, weight, folds, groups)
-        classes = np.unique(keyed.y)
-        classes = classes if len(classes) > 2 else two_classes(keyed.y)
-        return cls(table, keyed, classes, order)
+        return cls(table, keyed, two_classes(keyed.y), order)
 
     def fitted_binner(self, binner: Any) -> Any:
         """Return a binner fitted to these rows; one that is frozen stays as it is."""
@@ -209,28 +206,26 @@ class BinnedTable:
             self.order.sorted_settings(settings),
         )
 
-    def completed(self, positives: Sequence[Any], fits: Sequence[Fitted]) -> list[Fitted]:
-        """Return fits with cards in the order of the binner, with bins and counts of their rows.
+    def completed(self, positive: Any, fit: Fitted) -> Fitted:
+        """Return a fit with a card in the order of the binner, with bins and counts of its rows.
 
-        ``positives`` are the labels that the cards are for.
+        ``positive`` is the label that the card is for.
         """
-        bins, made = tuple(self.binner.bins_), []
+        bins = tuple(self.binner.bins_)
         place = {each.name: k for k, each in enumerate(bins)}
-        for label, fit in zip(positives, fits, strict=True):
-            counts = two_sides(self._cell_counts, self.table.classes == label)
+        counts = two_sides(self._cell_counts, self.table.classes == positive)
 
-            def complete(fit: Fitted, counts: tuple[FloatArray, ...] = counts) -> Fitted:
-                card, effects = fit.card, fit.report.directions
-                if card is not None:
-                    card = replace(self.order.restored(card), bins=bins, counts=counts)
-                if fit.start is not None:
-                    fit = fit._replace(start=self._restored_start(fit.start))
-                effects = tuple(sorted(effects, key=lambda each: place.get(each.column, len(bins))))
-                report = replace(fit.report, directions=effects)
-                return fit._replace(report=report, card=card, sizes=tuple(map(complete, fit.sizes)))
+        def complete(fit: Fitted) -> Fitted:
+            card, effects = fit.card, fit.report.directions
+            if card is not None:
+                card = replace(self.order.restored(card), bins=bins, counts=counts)
+            if fit.start is not None:
+                fit = fit._replace(start=self._restored_start(fit.start))
+            effects = tuple(sorted(effects, key=lambda each: place.get(each.column, len(bins))))
+            report = replace(fit.report, directions=effects)
+            return fit._replace(report=report, card=card, sizes=tuple(map(complete, fit.sizes)))
 
-            made.append(complete(fit))
-        return made
+        return complete(fit)
 
     def _restored_start(self, start: EditStart) -> EditStart:
         """Return what an editor begins with, with columns in the order of the binner."""

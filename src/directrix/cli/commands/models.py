@@ -230,10 +230,10 @@ def _predict_block(
 
 def output_columns(model: Any) -> list[str]:
     """Return the names of the columns that are written, as `to_sql` names them."""
-    from directrix.classifiers.labels import positive_of, probability_names
+    from directrix.classifiers.labels import positive_of, probability_name
 
     numbers = ["points", "score"] if hasattr(model, "card_") else ["score"]
-    return [*numbers, *probability_names(model.classes_.tolist(), positive_of(model)), "prediction"]
+    return [*numbers, probability_name(model.classes_.tolist(), positive_of(model)), "prediction"]
 
 
 @contextmanager

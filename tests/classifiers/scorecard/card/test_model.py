@@ -7,11 +7,11 @@ from directrix import ScorecardClassifier
 from directrix.classifiers.scorecard.model import CardModel
 
 
-@pytest.fixture(scope="module", params=[2, 3])
-def fitted(request):
+@pytest.fixture(scope="module")
+def fitted():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 2))
-    y = np.digitize(X[:, 0] + rng.normal(size=300), [0.0, 0.8][: request.param - 1])
+    y = X[:, 0] + rng.normal(size=300) >= 0.0
     how = {"learn_from": "counts", "cv": 2, "max_lines": None, "warn_baseline": False}
     return ScorecardClassifier("auc", **how).fit(X, y), X
 
@@ -19,16 +19,15 @@ def fitted(request):
 def test_scores_are_points_less_the_cutoff(fitted):
     model, X = fitted
     assert isinstance(model, CardModel)
-    points = model.predict_points(X).reshape(len(X), -1)
-    for k, card in enumerate(model.cards_):
-        np.testing.assert_allclose(card.scores(model.binner_.cells(X)), points[:, k] - card.cutoff)
-    if len(model.classes_) == 2:
-        np.testing.assert_array_equal(model.decision_function(X), points[:, 0])
+    points = model.predict_points(X)
+    card = model.card_
+    np.testing.assert_allclose(card.scores(model.binner_.cells(X)), points - card.cutoff)
+    np.testing.assert_array_equal(model.decision_function(X), points)
 
 
-def test_the_formula_has_the_cards_and_their_probabilities(fitted):
+def test_the_formula_has_the_card_and_its_probability(fitted):
     model, _ = fitted
     formula = model.scoring_formula()
-    assert formula.cards == model.cards_
-    assert len(formula.responses) == len(model.cards_)
+    assert formula.card == model.card_
+    assert formula.response.offset == model.calibration_.offset
     assert formula.n_features == 2

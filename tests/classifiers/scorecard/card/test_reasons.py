@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 from directrix import Binner, ScorecardClassifier
 from directrix._printing import printable
 from directrix.exceptions.columns import ColumnNotFoundError
-from directrix.models.reasons import card_for_label, find_reasons
+from directrix.models.reasons import find_reasons
 from directrix.tables import Binner as TableBinner
 
 CARDS = {
@@ -189,15 +189,6 @@ def test_average_needs_counts():
     with pytest.raises(ValueError, match="counts of training rows"):
         find_reasons(card, binner(), random_cells(np.random.default_rng(8), 2), 1, "average")
     assert find_reasons(card, binner(), random_cells(np.random.default_rng(8), 2), 1, "best")
-
-
-def test_more_than_two_classes_need_a_label():
-    cards = tuple(CARDS.values())[:3]
-    with pytest.raises(ValueError, match=r"label must be .* one of 'a', 'b', 'c', not None"):
-        card_for_label(cards, ["a", "b", "c"], None)
-    assert card_for_label(cards, ["a", "b", "c"], "b") == (cards[1], True)
-    assert card_for_label(cards[:1], [0, 1], None) == (cards[0], True)
-    assert card_for_label(cards[:1], [0, 1], 0) == (cards[0], False)
 
 
 @pytest.fixture(scope="module")

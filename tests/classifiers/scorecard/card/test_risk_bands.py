@@ -253,14 +253,6 @@ def test_a_fit_in_passes_has_bands():
     assert sum(band.rows for band in model.card_.bands()) == N
 
 
-def test_several_classes_have_bands_each():
-    three = np.where(X["late"] > 1, "c", np.where(Y, "b", "a"))
-    model = ScorecardClassifier("auc", **OPTIONS).fit(X, three)
-    for label, card in zip(model.classes_, model.cards_, strict=True):
-        rate = sum(band.positives for band in card.bands()) / N
-        assert rate == pytest.approx((three == label).mean())
-
-
 def test_frames_have_intervals_of_points(cards):
     for name in ("whole points", "real points"):
         model = cards[name]
