@@ -64,18 +64,13 @@ def scoring_formula(classifier: Any, columns: Sequence[str] | None = None) -> Sc
     positive = formula.positive_index
     classes = plain_labels(classifier.classes_)
     formula = replace(formula, classes=classes, positive=classes[positive])
-    require_list(columns)
+    if isinstance(columns, str):
+        msg = f"columns must be a list of names, not the text {columns!r}"
+        raise TypeError(msg)
     names = formula.features if columns is None else columns
     if names is None:
         return formula
     return replace(formula, features=checked_names(names, formula.n_features))
-
-
-def require_list(columns: Any) -> None:
-    """Raise TypeError if names of columns are one text."""
-    if isinstance(columns, str):
-        msg = f"columns must be a list of names, not the text {columns!r}"
-        raise TypeError(msg)
 
 
 def plain_labels(classes: Any) -> tuple[Any, ...]:
