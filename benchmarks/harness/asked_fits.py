@@ -227,8 +227,6 @@ def _source(classifier: Any, roles: tuple[str, ...], table: Table) -> Fits:
     beside = {role: table.beside[role] for role in roles}
     names = {"sample_weight": "weight", "segment": "segment"}
     options: dict[str, Any] = {names[role]: role for role in roles}
-    if "refine" in signature(classifier.fit_source).parameters:
-        options["refine"] = 0
     with tempfile.TemporaryDirectory() as place, quiet():
         path = f"{place}/rows.parquet"
         X.assign(label=table.y, **beside).to_parquet(path, row_group_size=300)

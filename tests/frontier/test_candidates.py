@@ -7,7 +7,7 @@ from directrix import Moments
 from directrix.frontier.compare import Candidate
 from directrix.frontier.moment_frontier import moment_candidates, ridge_candidates, with_ridges
 from directrix.frontier.recipes import logistic_path
-from directrix.frontier.row_frontier import CorrectedCandidate, RowFrontier
+from directrix.frontier.row_frontier import RowFrontier
 
 FOLDS = 3
 
@@ -34,18 +34,7 @@ def from_ridges():
     return ridge_candidates(*rows(), (0.1,), baseline=True)[0]
 
 
-def corrected():
-    X, y, weight, fold = rows()
-    candidate = CorrectedCandidate.of(from_rows())
-    gradients = {
-        left_out: candidate.recipe.objective(X[kept], y[kept], weight[kept])(coef)[1]
-        for left_out, coef in candidate.coefs.items()
-        for kept in [fold != left_out]
-    }
-    return candidate.corrected(gradients)
-
-
-@pytest.fixture(params=[from_moments, from_ridges, from_rows, corrected])
+@pytest.fixture(params=[from_moments, from_ridges, from_rows])
 def candidate(request):
     return request.param()
 

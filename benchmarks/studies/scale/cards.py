@@ -1,4 +1,4 @@
-"""Scorecards in three passes over 20,000,000 rows of a table with texts and missing values.
+"""Scorecards in passes over 20,000,000 rows of a table with texts and missing values.
 
 Rows are those of census_income, drawn with replacement; a little noise is added to its numbers, so
 that rows are not all copies. Test rows come from people that no training row comes from, without
@@ -40,8 +40,6 @@ PLAN = (
     ("LightGBM in memory", 2),
     ("card, Arrow", 2),
     ("card from counts, Arrow", FILES),
-    ("card without correction, Arrow", 2),
-    ("card, up to 4 corrections, Arrow", 2),
     ("card, Spark", 4),
     ("card, Spark", FILES),
 )
@@ -86,10 +84,9 @@ def _with_noise(rows: Any, rng: np.random.Generator, noise: float = NOISE) -> An
 # ── one fit, in a process of its own ──────────────────────────────────────────────────────────────
 
 
-def card(source: Any, *, refine: int = 1, **options: Any) -> Any:
+def card(source: Any, **options: Any) -> Any:
     """Fit a card in passes over a source."""
-    model = ScorecardClassifier("auc", **options)
-    return model.fit_source(source, target=TARGET, refine=refine, progress=False)
+    return ScorecardClassifier("auc", **options).fit_source(source, target=TARGET, progress=False)
 
 
 def in_memory(files: list[str]) -> Any:
@@ -128,8 +125,6 @@ class Trees:
 TASKS: dict[str, Fit] = {
     "bare scan": scan,
     "card, Arrow": card,
-    "card without correction, Arrow": lambda files: card(files, refine=0),
-    "card, up to 4 corrections, Arrow": lambda files: card(files, refine=4),
     "card from counts, Arrow": lambda files: card(files, learn_from="counts"),
     "card, Spark": lambda files: on_spark(files, card),
     "card in memory": in_memory,
@@ -184,7 +179,7 @@ def try_out(args: argparse.Namespace) -> None:
 def lines(rows: list[Row]) -> list[str]:
     """Return the report on everything that was measured."""
     return [
-        "# Scorecards in three passes",
+        "# Scorecards in passes",
         "",
         "Rows of census_income, drawn with replacement, with noise in their numbers: 40 columns,",
         f"33 of them texts. Test rows, {TEST_ROWS:,} at most, are of other people. Cards are",

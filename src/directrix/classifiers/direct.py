@@ -137,7 +137,6 @@ class DirectClassifier(MetricClassifier):
         weight: Any = None,
         fold: Any = None,
         segment: Any = None,
-        refine: int = 0,
         transform: Any = None,
         engine: str = "auto",
         progress: bool = True,
@@ -164,9 +163,6 @@ class DirectClassifier(MetricClassifier):
             Segment of each row, such as a country: ``operating_point_.segments`` has the rates in
             each, and limits may be kept in all (`InEverySegment`). It is counted in the same
             passes, and no feature unless `features` names it.
-        refine : int
-            Number of passes between both, each of which corrects the best two candidates of the
-            sample by their gradients over all rows.
         transform, engine, progress : as in `summarize`
         """
         from directrix.designs.sources import NumberSource, fit_lines
@@ -180,7 +176,7 @@ class DirectClassifier(MetricClassifier):
         roles = {"target": target, "features": features, "weight": weight, "fold": fold}
         roles |= {"segment": segment, "transform": transform}
         reading = {"engine": engine, "progress": progress}
-        fit = self._source_fit(source, roles, reading, refine, ColumnRoles)
+        fit = self._source_fit(source, roles, reading, ColumnRoles)
         surveyed = fit.passes.survey(NumberSource.most_rows, fit.apart)
         self._set_classes(two_classes(surveyed.moments.classes))
         surveyed = surveyed.with_positive(self.positive_)

@@ -172,7 +172,6 @@ class MetricClassifier(ReportingClassifier):
         source: Any,
         roles: dict[str, Any],
         reading: dict[str, Any],
-        refine: Any,
         plan: Any,
     ) -> SourceFit:
         """Return the fit in passes over a source; refuse parameters that it does not have.
@@ -192,9 +191,6 @@ class MetricClassifier(ReportingClassifier):
         if every is not None and roles[SEGMENT] is None:
             msg = f"{every.label} needs the segment of each row: name its column with segment="
             raise ValueError(msg)
-        if not isinstance(refine, int | np.integer) or isinstance(refine, bool) or refine < 0:
-            msg = f"refine must be a whole number, 0 or more, not {refine!r}"
-            raise ValueError(msg)
         guarantees = self._guarantees([metric])
         folds = source_folds(roles["fold"], self.cv)
         if guarantees is not None:
@@ -205,7 +201,7 @@ class MetricClassifier(ReportingClassifier):
         passes = SourcePasses.of(source, plan=plan, **reading, **roles | {"fold": folds})
         guarantee = guarantees[0] if guarantees else None
         pool = {} if every is None else every.pool
-        return SourceFit(metric, passes, self.class_weight, guarantee, int(refine), pool)
+        return SourceFit(metric, passes, self.class_weight, guarantee, pool)
 
     def _set_source_fit(self, fit: Fitted, weight: Any, progress: Progress) -> None:
         """Store a fit in passes over a source with this column of weights."""

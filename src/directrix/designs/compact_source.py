@@ -16,6 +16,7 @@ import numpy as np
 from directrix._typing import FloatArray, IntArray
 from directrix.designs.compact import SizeRule, in_scores, sizes_to_make
 from directrix.designs.points import scaled_without_rows
+from directrix.engines.tasks import CellFeatures
 from directrix.fitting.choice import SelectionRule
 from directrix.fitting.finalize import few_rows_known
 from directrix.fitting.fit_rows import Fitted
@@ -85,11 +86,14 @@ class FixedSize:
 class SourceSizes:
     """Compact cards of the candidate that was chosen in passes.
 
-    ``bins`` are those of each column, and ``make`` compresses cards.
+    ``features`` and ``label`` are those of the pass that scores them. ``bins`` are those of each
+    column, and ``make`` compresses cards.
     """
 
     fit: SourceFit
     selection: HistogramSelection
+    features: CellFeatures
+    label: Any
     bins: Sequence[Bins]
     scale: Scale | None
     make: MakeSizes
@@ -107,8 +111,7 @@ class SourceSizes:
         if not sizes:
             return full
         of_size = self.make(cards, sizes)
-        counted = fit.selection(selection.features, selection.label, np.array(selection.factors))
-        counted.count([self._group(of_size)])
+        counted = fit.count(self._group(of_size), self.features, self.label, selection.factors)
         before, after = selection.by_fold, counted.by_fold
         by_fold = [side_by_side(both) for both in zip(before, after, strict=True)]
         held_out = tuple(by_fold[: fit.n_folds])
@@ -143,9 +146,8 @@ class SourceSizes:
 
     def _full_cards(self, index: int) -> dict[int | None, Card]:
         """Return the cards of a candidate: of all rows, and without each fold."""
-        groups = [group for group in self.selection.groups for _ in group.candidates]
         candidate = self.selection.candidates[index]
-        codings: Sequence[Any] = groups[index].codings
+        codings: Sequence[Any] = self.selection.group.codings
         cards: dict[int | None, Card] = {None: Card.of(codings[-1], candidate.line)}
         for fold, line in enumerate(candidate.fold_lines):
             cards[fold] = Card.of(codings[fold], line)

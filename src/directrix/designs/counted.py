@@ -345,14 +345,12 @@ def counted_candidates(
     label: Any,
     directions: Sequence[Direction],
     n_folds: int,
-    *,
-    baseline: bool,
 ) -> CountedCandidates:
     """Return the candidates of least predicted risk on held-out counts.
 
     ``counts`` have folds. ``n_folds`` is the number of folds that are held out; a later one does
-    not count. ``baseline`` says whether the cards of equal trade-off are the simplest candidates,
-    of complexity zero; the best of them is then always returned.
+    not count. The cards of equal trade-off are the simplest candidates, of complexity zero; the
+    best of them is always returned.
     """
     kept = replace(counts, parts=counts.parts[:n_folds])
     _require_both_classes(kept, label, n_folds)
@@ -360,10 +358,10 @@ def counted_candidates(
     settings, fold_lines, risks = CountedLines.of(metric.risk(kept.weight), kept, coding, label)
     lines = coded_moments(kept, coding, label)[0].lines(settings)
     source = "bin counts of all rows"
-    candidates = with_ridges(source, settings, lines, fold_lines, baseline=baseline)
+    candidates = with_ridges(source, settings, lines, fold_lines, baseline=True)
     order = np.argsort(risks, kind="stable")
-    plain = [k for k in order if candidates[k].complexity == 0.0][:1]
-    chosen = dict.fromkeys([*plain, *order[:_COUNTED]])
+    plain = next(k for k in order if candidates[k].complexity == 0.0)
+    chosen = dict.fromkeys([plain, *order[:_COUNTED]])
     return CountedCandidates(CardCoding(coding), [candidates[k] for k in chosen])
 
 

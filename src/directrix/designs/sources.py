@@ -18,7 +18,6 @@ from directrix.designs.counted import CountedSizes, counted_candidates, require_
 from directrix.designs.points import scaled_without_rows
 from directrix.engines.column_roles import TableRoles
 from directrix.engines.tasks import CellFeatures, NumberFeatures, Score, Surveyed
-from directrix.fitting.finalize import FittedLine
 from directrix.fitting.fit_rows import FTOL, Candidates, Fitted
 from directrix.fitting.fit_source import (
     CandidateGroup,
@@ -40,11 +39,10 @@ from directrix.frontier.row_frontier import RowFrontier
 from directrix.frontier.search import MOST_FEATURES
 from directrix.metrics import AUC
 from directrix.metrics.base import Metric
-from directrix.models.card import Card, Scale
+from directrix.models.card import Card
 from directrix.moments import Moments
 from directrix.rows.keys import RowSample
 from directrix.tables import BinCounts, Binner, Column
-from directrix.tables.coding.card_coding import CardCoding
 from directrix.tables.coding.prior import CellKinds
 
 # ── Lines, from the moments of all rows and a sample of them ──────────────────────────────────────
@@ -61,8 +59,6 @@ class NumberSource:
     n_jobs: int | None = None
     most_rows: ClassVar[int] = 20_000
     preselection: ClassVar[Preselection] = Preselection(fewest=4, most=32, baseline_first=True)
-    stops_early: ClassVar[bool] = False
-    counted: ClassVar[None] = None  # numbers have no cells
 
     @property
     def features(self) -> NumberFeatures:
@@ -82,7 +78,7 @@ class NumberSource:
         narrow = rows.X.shape[1] <= MOST_FEATURES
         summary = partial(moment_candidates, self.moments, *rows[:4]) if narrow else None
         compared = Candidates(frontier, summary).compared(metric)
-        return SampleCandidates(compared, [None] * (len(self.moments.folds) + 1), units)
+        return SampleCandidates(compared, [None] * (len(self.moments.folds) + 1))
 
 
 def fit_lines(fit: SourceFit, surveyed: Surveyed, n_jobs: int | None) -> Fitted:
@@ -99,35 +95,20 @@ def fit_lines(fit: SourceFit, surveyed: Surveyed, n_jobs: int | None) -> Fitted:
 # ── Cards, from a sample of the rows and counts of bins ───────────────────────────────────────────
 
 
-#: Pairs of columns, and cells, that are counted for cards in closed form beside those of the rows.
-_MOST_PAIRS, _MOST_CELLS = 300, 2_000
-
-
 @dataclass(frozen=True)
 class CardSource:
-    """Bins, structure and candidates of a sample, and closed-form cards; see `SourceDesign`."""
+    """Bins, structure and candidates of a sample; see `SourceDesign`."""
 
     binner: Binner
     settings: CardSettings
     n_folds: int
     most_rows: ClassVar[int] = MOST_ROWS
     preselection: ClassVar[Preselection] = Preselection(fewest=1, most=12, baseline_first=False)
-    stops_early: ClassVar[bool] = True
 
     @property
     def features(self) -> CellFeatures:
         """The cells of raw rows."""
         return CellFeatures(self.binner)
-
-    @property
-    def counted(self) -> Callable[..., CandidateGroup] | None:
-        """What makes additive cards from counted pairs of cells, if these are few and of use."""
-        n_columns = len(self.binner.bins_)
-        n_pairs = n_columns * (n_columns - 1) // 2
-        few = n_pairs <= _MOST_PAIRS and sum(self.features.n_cells) <= _MOST_CELLS
-        if not few or self.settings.max_columns is not None:
-            return None
-        return partial(self.closed, baseline=False)
 
     def sample_candidates(self, metric: Metric, rows: TrainingRows) -> SampleCandidates:
         """Learn a structure from sampled rows of a raw table, and compare its candidates."""
@@ -164,15 +145,6 @@ class CardSource:
             }
             for size, by_fold in made.items()
         }
-
-    def closed(
-        self, metric: Metric, counts: BinCounts, label: Any, *, baseline: bool
-    ) -> CandidateGroup:
-        """Return additive cards in closed form; see `counted_candidates`."""
-        coding, candidates = counted_candidates(
-            metric, counts, label, self.settings.directions, self.n_folds, baseline=baseline
-        )
-        return CandidateGroup(candidates, [coding] * (self.n_folds + 1))
 
 
 class FittedSource(NamedTuple):
@@ -244,19 +216,20 @@ class CardSourceFit:
         if counts is None:
             counts = fit.passes.score(Score(design.features, label, count=True)).counts
         counts = BinCounts.empty(binner) if counts is None else counts
-        group = design.closed(fit.metric, counts, label, baseline=True)
+        directions = design.settings.directions
+        coding, closed = counted_candidates(fit.metric, counts, label, directions, fit.n_folds)
+        group = CandidateGroup(closed, [coding] * (fit.n_folds + 1))
         kept = counts.folds[: fit.n_folds]
         weights = [sum(fold.class_moments(each).weight for fold in kept) for each in classes]
-        factors = factors_of(fit.class_weight, classes, np.array(weights))
-        selection = fit.selection(design.features, label, factors)
-        selection.count([group])
+        negatives, positives = factors_of(fit.class_weight, classes, np.array(weights)).tolist()
+        selection = fit.count(group, design.features, label, (negatives, positives))
         require_counts_of(counts, label, selection.by_fold)
 
         def compressed(
             cards: Mapping[int | None, Card], sizes: Sequence[int]
         ) -> Mapping[int, Mapping[int | None, Card]]:
             used = replace(counts, parts=counts.parts[: fit.n_folds])
-            made = CountedSizes(fit.metric, used, label, design.settings.directions)
+            made = CountedSizes(fit.metric, used, label, directions)
             by_fold = {
                 fold: made.cards(used if fold is None else used.without_fold(fold), card, sizes)
                 for fold, card in cards.items()
@@ -274,13 +247,16 @@ class CardSourceFit:
     ) -> FittedSource:
         """Choose a candidate, and make its card; ``compressed`` makes compact ones."""
         chosen = self.fit.chosen(selection)
-        fitted, report = chosen.fitted, replace(chosen.report, baseline=BASELINES[self.learn_from])
         settings, bins = design.settings, tuple(design.binner.bins_)
-        finished = partial(_card_of_line, settings.scale)
-        card, fitted = finished(selection.coding(chosen.number), fitted)
-        made = Fitted(fitted, report, card)
+        coding: Any = selection.group.codings[-1]
+        card, fitted = Card.of(coding, chosen.fitted.line), chosen.fitted
+        if settings.scale is not None:
+            card, fitted = scaled_without_rows(settings.scale, card, fitted)
+        made = Fitted(fitted, replace(chosen.report, baseline=BASELINES[self.learn_from]), card)
         if settings.max_lines is not None:
-            sizes = SourceSizes(self.fit, selection, bins, settings.scale, compressed)
+            sizes = SourceSizes(
+                self.fit, selection, design.features, classes[-1], bins, settings.scale, compressed
+            )
             made = sizes.run(chosen, made, settings.max_lines)
 
         def complete(fit: Fitted) -> Fitted:
@@ -290,14 +266,6 @@ class CardSourceFit:
             )
 
         return FittedSource(complete(made), design.binner, classes)
-
-
-def _card_of_line(
-    scale: Scale | None, coding: CardCoding, fitted: FittedLine
-) -> tuple[Card, FittedLine]:
-    """Return the card of a line of coded cells, on its scale if it has one."""
-    card = Card.of(coding, fitted.line)
-    return (card, fitted) if scale is None else scaled_without_rows(scale, card, fitted)
 
 
 def _row_weights(sample: RowSample, of_class: dict[Any, int]) -> FloatArray:

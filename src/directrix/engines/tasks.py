@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import ceil, sqrt
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -269,7 +269,7 @@ class Survey:
         return Surveyed(summary.total() if n_blocks else None, running.sample(), fingerprint)
 
 
-# ── Later passes: score histograms, gradients and counts of cells ─────────────────────────────────
+# ── Later passes: score histograms and counts of cells ────────────────────────────────────────────
 
 
 @dataclass(frozen=True)
@@ -351,28 +351,6 @@ class FoldModels:
         return bins_of_scores(scores.T, positive)
 
 
-class ModelSlopes(NamedTuple):
-    """Losses of lines, of numbers or of coded cells, whose gradients a pass adds up.
-
-    ``losses`` are `LossSlopes`: engines know no losses.
-    """
-
-    losses: Any
-    coding: CardCoding | None = None
-
-    def sums(self, X: AnyArray, positive: AnyArray, weight: Any, fold: AnyArray) -> FloatArray:
-        """Return sums of weighted gradients over rows, of shape (k, d + 1)."""
-        coding = self.coding
-        rows_of: Any = None
-        dtype: Any = np.float64
-        if coding is None:
-            rows_of = np.asarray(X, dtype=np.float64).__getitem__
-        else:  # a sum over many rows needs no more digits than single precision
-            rows_of, dtype = (lambda rows: coding.rows(X[rows])), np.float32
-        sums: FloatArray = self.losses.sums(rows_of, positive, weight, fold, dtype)
-        return sums
-
-
 @dataclass(frozen=True, eq=False)
 class PassSums:
     """Result of `Score`; results add up.
@@ -384,44 +362,40 @@ class PassSums:
 
     fingerprint: Fingerprint
     histograms: tuple[ScoreHistogram, ...] = ()
-    gradients: tuple[FloatArray, ...] = ()
     cells: tuple[FloatArray, ...] = ()
     counts: BinCounts | None = None
     segments: SegmentScores | None = None
 
     def __add__(self, other: PassSums) -> PassSums:
-        histograms, gradients, cells = (
+        histograms, cells = (
             tuple(a + b for a, b in zip(getattr(self, name), getattr(other, name), strict=True))
-            for name in ("histograms", "gradients", "cells")
+            for name in ("histograms", "cells")
         )
         counts, segments = (
             add_present(getattr(self, name), getattr(other, name))
             for name in ("counts", "segments")
         )
         fingerprint = self.fingerprint + other.fingerprint
-        return PassSums(fingerprint, histograms, gradients, cells, counts, segments)
+        return PassSums(fingerprint, histograms, cells, counts, segments)
 
 
 @dataclass(frozen=True, eq=False)
 class Score:
-    """Task of the later passes: score histograms, gradients, and counts of cells.
+    """Task of the later passes: score histograms, and counts of cells.
 
     ``positive`` is the positive class. ``models`` are the lines whose scores are counted in
-    histograms. ``slopes`` are the lines whose gradients are added up. ``count`` says whether cells
-    and pairs of cells are counted.
+    histograms. ``count`` says whether cells and pairs of cells are counted.
     """
 
     features: NumberFeatures | CellFeatures
     positive: Any
     models: Sequence[FoldModels] = ()
-    slopes: Sequence[ModelSlopes] = ()
     count: bool = False
     name = "score"
 
     def __call__(self, plan: ColumnRoles, partition: Partition) -> PassSums:
-        """Return histograms, gradients and counts of the rows of a partition."""
+        """Return histograms and counts of the rows of a partition."""
         histograms = [empty_histogram(len(model.lines)) for model in self.models]
-        gradients = [np.zeros(slope.losses.coefs.shape) for slope in self.slopes]
         by_cell = [np.zeros((2, size)) for size in (self.features.n_cells if self.models else ())]
         fingerprint, counts = Fingerprint(), None
         segments = RunningSegments()
@@ -429,7 +403,7 @@ class Score:
             fingerprint += Fingerprint.of(block)
             if self.count and isinstance(self.features, CellFeatures):
                 counts = add_present(counts, self.features.counts(block))
-            if not self.models and not self.slopes:
+            if not self.models:
                 continue
             positive = block.labels == self.positive
             for part, X in self.features.parts(block):
@@ -442,17 +416,13 @@ class Score:
                     row_weight = None if weight is None else weight[rows]
                     histograms[k] += histogram_of_bins(bins, positive[part][rows], row_weight)
                     segments.add(block, self.models[k], part.start + rows, bins)
-                for k, slope in enumerate(self.slopes):
-                    gradients[k] += slope.sums(X, positive[part], block.row_weight[part], fold)
-        sums = tuple(histograms), tuple(gradients), tuple(by_cell)
+        sums = tuple(histograms), tuple(by_cell)
         return PassSums(fingerprint, *sums, counts, segments.total())
 
     def _bins(
         self, X: AnyArray, positive: AnyArray, fold: AnyArray
     ) -> Iterator[tuple[int, IntArray, IntArray]]:
         """Yield numbers of models, the rows of their fold, and the bins of the scores of these."""
-        if not self.models:
-            return
         # NumPy sorts integers of 8 bits fastest.
         n_folds = 1 + max(int(fold.max(initial=0)), *(model.fold for model in self.models))
         order = np.argsort(fold.astype(labels.code_dtype(n_folds)), kind="stable")

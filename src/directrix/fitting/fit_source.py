@@ -1,16 +1,14 @@
 """The fit to rows that live elsewhere: a few passes over them, however many rows there are.
 
 A survey takes a summary and a sample of the rows, from which a design makes candidates as from rows
-in memory. Later passes correct the best of them by their gradients over all rows. The last one
-counts held-out scores in histograms of all rows, which choose the candidate, set its threshold and
-calibrate it.
+in memory. The next pass counts held-out scores in histograms of all rows, which choose the
+candidate, set its threshold and calibrate it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -23,13 +21,11 @@ from directrix.engines.tasks import (
     CellFeatures,
     Fingerprint,
     FoldModels,
-    ModelSlopes,
     NumberFeatures,
     PassSums,
     Score,
     Survey,
     Surveyed,
-    add_present,
 )
 from directrix.fitting.choice import Trials
 from directrix.fitting.finalize import FittedLine
@@ -37,23 +33,17 @@ from directrix.fitting.fit_rows import Compared, gap_to_logistic
 from directrix.fitting.guarantee import Guarantee
 from directrix.fitting.histogram_choice import (
     HistogramChoice,
-    compare_histograms,
     guaranteed_threshold,
     select_from_histograms,
 )
 from directrix.fitting.training_rows import (
-    Standardization,
     TrainingRows,
     factors_of,
     require_all_folds,
 )
-from directrix.frontier.compare import Candidate
-from directrix.frontier.recipes import balance_factor
-from directrix.frontier.row_frontier import CorrectedCandidate, RowCandidate
-from directrix.losses.base import Loss
 from directrix.metrics.base import Metric
 from directrix.models.report import DirectReport
-from directrix.moments.score_histogram import ScoreHistogram, side_by_side
+from directrix.moments.score_histogram import ScoreHistogram
 from directrix.moments.segment_scores import SegmentCounts, SegmentScores
 from directrix.tables.coding.card_coding import CardCoding
 
@@ -179,130 +169,9 @@ def require_same_rows(first: Fingerprint, later: Fingerprint) -> None:
     raise ValueError(msg)
 
 
-# ── Corrections of the candidates of a sample by their gradients over all rows of a source ────────
-
-
-#: Candidates of a sample that are corrected.
-_MOST = 2
-
-
-@dataclass(frozen=True, eq=False)
-class LossSlopes:
-    """Losses of linear models whose gradients a pass adds up.
-
-    ``coefs`` of shape (k, d + 1) have their intercepts last. ``losses`` are means over rows, one
-    for each line of coefficients. ``factors`` of shape (k, 2) are those of the weights of the
-    negatives and of the positives. ``without`` are the folds whose rows do not count.
-    """
-
-    coefs: FloatArray
-    losses: Sequence[Loss]
-    factors: FloatArray
-    without: tuple[int, ...] = ()
-
-    def sums(
-        self,
-        rows_of: Callable[[AnyArray], Any],
-        positive: AnyArray,
-        weight: FloatArray,
-        fold: AnyArray,
-        dtype: Any = np.float64,
-    ) -> FloatArray:
-        """Return sums of weighted gradients over rows, of shape (k, d + 1).
-
-        ``rows_of`` maps indices of rows to their features, a matrix as far as products go.
-        ``dtype`` is that of the scores.
-        """
-        rows = np.flatnonzero(~np.isin(fold, self.without))
-        X, positive, weight = rows_of(rows), positive[rows], weight[rows]
-        coefs: AnyArray = self.coefs.astype(dtype)
-        scores = X @ coefs[:, :-1].T + coefs[:, -1]
-        slopes = np.zeros_like(scores)
-        for k, loss in enumerate(self.losses if len(rows) else ()):
-            effective = weight * self.factors[k, positive.astype(np.intp)]
-            column = scores[:, k].astype(np.float64)
-            mean = loss.value_and_grad(positive, column, effective)[1]
-            slopes[:, k] = mean * float(effective.sum())
-        return np.column_stack([(X.T @ slopes).T, slopes.sum(axis=0, dtype=np.float64)])
-
-
-class Slopes(NamedTuple):
-    """Gradients of candidates that are made without a fold.
-
-    ``fold`` is None for candidates of all rows. ``weights`` are the weights of all rows that count,
-    for each candidate.
-    """
-
-    fold: int | None
-    losses: LossSlopes
-    weights: FloatArray
-
-
-@dataclass(frozen=True)
-class Corrections:
-    """What a pass adds up to correct candidates, and the correction.
-
-    ``weights`` maps folds that do not count to the weight of all other negatives and positives.
-    ``factors`` are the class weights of the negatives and of the positives. ``apart`` is a fold
-    that is set apart.
-    """
-
-    n_folds: int
-    weights: Callable[[tuple[int, ...]], FloatArray]
-    factors: FloatArray
-    apart: int | None = None
-
-    @staticmethod
-    def start(candidates: Sequence[Candidate]) -> list[CorrectedCandidate]:
-        """Return the first candidates that can be corrected: their loss is a mean over rows."""
-        of_rows = [each for each in candidates if isinstance(each, RowCandidate)]
-        separable = [each for each in of_rows if each.recipe.loss.separable]
-        return [CorrectedCandidate.of(each) for each in separable[:_MOST]]
-
-    def slopes(self, candidates: Sequence[CorrectedCandidate]) -> list[Slopes]:
-        """Return the gradients to add up: without each fold, and of all rows."""
-        if not candidates:
-            return []
-        slopes = []
-        for fold in (*range(self.n_folds), None):
-            without = tuple(each for each in {fold, self.apart} if each is not None)
-            weights = self.weights(without)
-            factors = np.array([self.factors] * len(candidates))
-            for k, each in enumerate(candidates):
-                if each.recipe.ratio is not None:
-                    negatives, positives = (weights * self.factors).tolist()
-                    factors[k, 0] *= balance_factor(negatives, positives, each.recipe.ratio)
-            coefs = np.stack([each.coefs[fold] for each in candidates])
-            losses = LossSlopes(coefs, [each.recipe.loss for each in candidates], factors, without)
-            slopes.append(Slopes(fold, losses, factors @ weights))
-        return slopes
-
-    @staticmethod
-    def corrected(
-        candidates: Sequence[CorrectedCandidate],
-        slopes: Sequence[Slopes],
-        gradients: Sequence[FloatArray],
-    ) -> list[CorrectedCandidate]:
-        """Return candidates after one correction.
-
-        ``slopes`` are those of these candidates. ``gradients`` of shape (k, d + 1) are sums over
-        all rows, for each of the slopes, in the units of the coefficients.
-        """
-        means = {
-            each.fold: gradient / each.weights[:, None]
-            for each, gradient in zip(slopes, gradients, strict=True)
-        }
-        return [
-            each.corrected({fold: mean[k] for fold, mean in means.items()})
-            for k, each in enumerate(candidates)
-        ]
-
-
 # ── The fit to rows that live elsewhere: a few passes over them, however many rows there are ──────
 
 
-#: Added to the numbers of models that score rows set apart, for scores by segment.
-_APART = 1 << 20
 #: Standard errors of its difference to the best on the sample up to which a candidate is counted.
 _STANDARD_ERRORS = 2.0
 
@@ -318,119 +187,54 @@ class CandidateGroup(NamedTuple):
     """Candidates of one design, which score rows after the same codings.
 
     ``codings`` are those without each fold, and that of all rows last; None for numbers, which are
-    scored as they are. ``units`` are those in which candidates are corrected, if they are not the
-    features' own.
+    scored as they are.
     """
 
     candidates: Sequence[Any]
     codings: Sequence[CardCoding | None]
-    units: Standardization | None = None
 
-    def models(self, fold: int, first: int = 0) -> FoldModels:
+    def models(self, fold: int) -> FoldModels:
         """Return the lines that score the rows of a fold, which were made without it.
 
-        The rows of a fold that is set apart are scored by the lines of all other rows. ``first`` is
-        the number of the first candidate among those of all groups.
+        The rows of a fold that is set apart are scored by the lines of all other rows. Their scores
+        by segment have numbers of their own, after those of the candidates on held-out rows.
         """
         n_folds = len(self.codings) - 1
-        lines = [each.fold_lines[fold] if fold < n_folds else each.line for each in self.candidates]
-        return FoldModels(fold, np.stack(lines), self.codings[min(fold, n_folds)], first)
-
-    def slopes(self, slopes: Sequence[Slopes]) -> list[ModelSlopes]:
-        """Return the gradients to add up, by coefficients of the features."""
-        tasks = []
-        for each, coding in zip(slopes, self.codings, strict=bool(slopes)):
-            losses = each.losses
-            if self.units is not None:
-                coefs = np.stack([self.units.line_back(line) for line in losses.coefs])
-                losses = replace(losses, coefs=coefs)
-            tasks.append(ModelSlopes(losses, coding))
-        return tasks
-
-    def gradients(self, gradients: Sequence[FloatArray]) -> list[FloatArray]:
-        """Return gradients by coefficients of the features in the units of the candidates."""
-        if self.units is None:
-            return list(gradients)
-        there = self.units.gradient_there
-        return [np.stack([there(gradient) for gradient in part]) for part in gradients]
+        if fold < n_folds:
+            lines = [each.fold_lines[fold] for each in self.candidates]
+            return FoldModels(fold, np.stack(lines), self.codings[fold])
+        lines = [each.line for each in self.candidates]
+        return FoldModels(fold, np.stack(lines), self.codings[-1], first=len(lines))
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
 class HistogramSelection:
-    """Counts held-out scores of groups of candidates over passes, and chooses among all of them.
+    """Held-out scores of a group of candidates, counted in one pass, and the choice among them.
 
-    ``factors`` are the class weights of the negatives and of the positives. ``n_folds`` is the
-    number of folds that are held out; a later one is set apart. ``trials`` are what was compared on
-    a sample of the rows before. ``pool`` has new names of segments.
+    ``by_fold`` has the histograms of all candidates, fold by fold; those of a fold that is set
+    apart come last. ``factors`` are the class weights of the negatives and of the positives.
+    ``cells`` has for each column the weight of the negatives and of the positives in its cells.
+    ``segments`` are the scores by segment, if rows have any. ``trials`` are what was compared on a
+    sample of the rows before.
     """
 
     metric: Metric
-    passes: SourcePasses
-    features: NumberFeatures | CellFeatures
-    label: Any
+    group: CandidateGroup
+    by_fold: tuple[ScoreHistogram, ...]
     factors: tuple[float, float]
-    n_folds: int
-    trials: Trials | None = None
-    pool: Mapping[Any, Any] = field(default_factory=dict)
-    #: Groups whose held-out scores are counted, and their histograms by fold.
-    groups: list[CandidateGroup] = field(default_factory=list)
-    histograms: list[list[ScoreHistogram]] = field(default_factory=list)
-    #: For each column the weight of the negatives and of the positives in its cells.
     cells: tuple[FloatArray, ...] = ()
-    #: Scores of all candidates by segment; those of rows set apart have other numbers.
     segments: SegmentScores | None = None
-
-    def count(
-        self,
-        groups: Sequence[CandidateGroup],
-        slopes: Sequence[ModelSlopes] = (),
-        *,
-        pairs: bool = False,
-    ) -> PassSums:
-        """Count the held-out scores of more candidates, in one pass.
-
-        The same pass adds up gradients and, if asked for ``pairs``, counts pairs of cells.
-        """
-        folds, first, models = range(self.passes.fold.n_folds), len(self.candidates), []
-        for group in groups:
-            models += [
-                group.models(fold, first + _APART * (fold == self.n_folds)) for fold in folds
-            ]
-            first += len(group.candidates)
-        scored = self.passes.score(Score(self.features, self.label, models, slopes, pairs))
-        self.segments = add_present(self.segments, scored.segments)
-        for k, group in enumerate(groups):
-            self.groups.append(group)
-            start = k * len(folds)
-            self.histograms.append(list(scored.histograms[start : start + len(folds)]))
-        self.cells = scored.cells
-        return scored
-
-    def has_improved(self, n_last: int) -> bool:
-        """Return whether one of the last groups is better than all before."""
-        best = [
-            float(compare_histograms(self.metric, held_out, self.factors).deciding.min())
-            for held_out in (tuple(folds[: self.n_folds]) for folds in self.histograms)
-        ]
-        return min(best[-n_last:]) < min(best[:-n_last])
+    trials: Trials | None = None
 
     @property
-    def candidates(self) -> list[Any]:
+    def candidates(self) -> Sequence[Any]:
         """All candidates."""
-        return [each for group in self.groups for each in group.candidates]
-
-    def codings(self, index: int) -> list[Any]:
-        """Return the codings of a candidate, without each fold and of all rows."""
-        return [list(group.codings) for group in self.groups for _ in group.candidates][index]
-
-    def coding(self, index: int) -> Any:
-        """Return the coding of all rows of a candidate."""
-        return self.codings(index)[-1]
+        return self.group.candidates
 
     @property
-    def by_fold(self) -> list[ScoreHistogram]:
-        """The histograms of all candidates, fold by fold."""
-        return [side_by_side(of_fold) for of_fold in zip(*self.histograms, strict=True)]
+    def n_folds(self) -> int:
+        """Number of folds that are held out."""
+        return len(self.group.codings) - 1
 
     def in_segments(self, index: int) -> list[SegmentCounts] | None:
         """Return the scores of a candidate in each segment; None if rows have no segments.
@@ -439,28 +243,25 @@ class HistogramSelection:
         """
         if self.segments is None:
             return None
-        pooled = self.segments.pooled(self.pool) if self.pool else self.segments
-        apart = self.passes.fold.n_folds > self.n_folds
-        return list(pooled.of_model(index + _APART * apart))
+        apart = len(self.by_fold) > self.n_folds
+        return list(self.segments.of_model(index + len(self.candidates) * apart))
 
     def choose(self) -> HistogramChoice:
         """Return the candidate that is best on held-out rows."""
-        held_out = tuple(self.by_fold[: self.n_folds])
         complexities = [candidate.complexity for candidate in self.candidates]
         return select_from_histograms(
-            self.metric, held_out, self.factors, self.trials, complexities
+            self.metric, self.by_fold[: self.n_folds], self.factors, self.trials, complexities
         )
 
 
 class SampleCandidates(NamedTuple):
     """Candidates of a sample of the rows, and what makes features for them.
 
-    ``codings`` and ``units`` are those of a `CandidateGroup`.
+    ``codings`` are those of a `CandidateGroup`.
     """
 
     compared: Compared
     codings: Sequence[CardCoding | None]
-    units: Standardization | None = None
     trials: Trials | None = None
 
 
@@ -493,21 +294,14 @@ class SourceDesign(Protocol):
     """What a fit in passes needs to know of lines or cards.
 
     ``most_rows`` is the number of rows of each class in the sample, however many partitions there
-    are. ``stops_early`` says whether corrections end when held-out rows are scored no better.
-    ``counted`` makes candidates in closed form from a metric, counts of pairs of cells of all rows,
-    and a label; it is None if the first correction counts no pairs.
+    are.
     """
 
     most_rows: ClassVar[int]
     preselection: ClassVar[Preselection]
-    stops_early: ClassVar[bool]
 
     @property
     def features(self) -> NumberFeatures | CellFeatures:  # noqa: D102
-        ...
-
-    @property
-    def counted(self) -> Callable[..., CandidateGroup] | None:  # noqa: D102
         ...
 
     def sample_candidates(self, metric: Metric, rows: TrainingRows) -> SampleCandidates:
@@ -533,15 +327,13 @@ class SourceFit:
     """A fit in passes.
 
     With a ``guarantee``, the last fold is set apart: nothing is built from it or chosen by it.
-    ``refine`` is the largest number of corrections of the best candidates of the sample by all
-    rows, each with one pass. ``pool`` has new names of segments.
+    ``pool`` has new names of segments.
     """
 
     metric: Metric
     passes: SourcePasses
     class_weight: Any
     guarantee: Guarantee | None = None
-    refine: int = 0
     pool: Mapping[Any, Any] = field(default_factory=dict)
 
     @property
@@ -557,51 +349,41 @@ class SourceFit:
     def select(
         self, design: SourceDesign, surveyed: Surveyed, classes: AnyArray
     ) -> HistogramSelection:
-        """Correct candidates of the sample by all rows, and compare them on held-out rows.
+        """Make candidates from the sample, and count their scores of held-out rows.
 
         ``surveyed`` has a sample. The positive one of ``classes`` is last.
         """
-        label, totals = classes[-1], surveyed.totals
         rows, factors = self.sampled_rows(surveyed, classes)
         sampled = design.sample_candidates(self.metric, rows)
         kept = [sampled.compared.candidates[k] for k in design.preselection(sampled.compared)]
-        group = CandidateGroup(kept, sampled.codings, sampled.units)
-        selection = self.selection(design.features, label, factors)
-        if sampled.trials is not None:
-            n_rows = sum(totals.counts(without_fold=self.apart).values())
-            selection.trials = replace(sampled.trials, share=len(rows.positive) / n_rows)
-        corrections = Corrections(self.n_folds, partial(totals.weights, label), factors, self.apart)
-        corrected, waiting = corrections.start(kept) if self.refine else [], [group]
-        counted = design.counted
-        for step in range(self.refine if corrected or counted is not None else 0):
-            slopes = corrections.slopes(corrected)
-            pairs = step == 0 and counted is not None
-            scored = selection.count(waiting, group.slopes(slopes), pairs=pairs)
-            if step and design.stops_early and not selection.has_improved(len(waiting)):
-                waiting = []
-                break
-            gradients = group.gradients(scored.gradients)
-            corrected = corrections.corrected(corrected, slopes, gradients)
-            waiting = [group._replace(candidates=corrected)] if corrected else []
-            if counted is not None and scored.counts is not None:
-                waiting.append(counted(self.metric, scored.counts, label))
-        if waiting:
-            selection.count(waiting)
-        return selection
+        trials = sampled.trials
+        if trials is not None:
+            n_rows = sum(surveyed.totals.counts(without_fold=self.apart).values())
+            trials = replace(trials, share=len(rows.positive) / n_rows)
+        group = CandidateGroup(kept, sampled.codings)
+        return self.count(group, design.features, classes[-1], factors, trials)
 
-    def selection(
-        self, features: NumberFeatures | CellFeatures, label: Any, factors: FloatArray
+    def count(
+        self,
+        group: CandidateGroup,
+        features: NumberFeatures | CellFeatures,
+        label: Any,
+        factors: tuple[float, float],
+        trials: Trials | None = None,
     ) -> HistogramSelection:
-        """Return the selection among candidates that are yet to be counted."""
-        negative, positive = factors.tolist()
-        weights = negative, positive
+        """Count the scores of candidates on held-out rows, in one pass."""
+        models = [group.models(fold) for fold in range(self.passes.fold.n_folds)]
+        scored = self.passes.score(Score(features, label, models))
+        segments = scored.segments
+        if segments is not None and self.pool:
+            segments = segments.pooled(self.pool)
         return HistogramSelection(
-            self.metric, self.passes, features, label, weights, self.n_folds, pool=self.pool
+            self.metric, group, scored.histograms, factors, scored.cells, segments, trials
         )
 
     def sampled_rows(
         self, surveyed: Surveyed, classes: AnyArray
-    ) -> tuple[TrainingRows, FloatArray]:
+    ) -> tuple[TrainingRows, tuple[float, float]]:
         """Return sampled rows, and the class weights of the negatives and of the positives.
 
         The weights of the rows give each class the weight of all its rows.
@@ -615,7 +397,8 @@ class SourceFit:
         require_all_folds(sample.fold, positive, self.n_folds)
         total = np.array([sample.weight[~positive].sum(), sample.weight[positive].sum()])
         weight = sample.weight * (class_weights / total)[positive.astype(np.intp)]
-        return TrainingRows(sample.X, positive, weight, sample.fold), factors
+        negatives, positives = factors.tolist()
+        return TrainingRows(sample.X, positive, weight, sample.fold), (negatives, positives)
 
     def chosen(self, selection: HistogramSelection) -> Chosen:
         """Choose a candidate, and set its threshold."""

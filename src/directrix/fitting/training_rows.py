@@ -196,11 +196,6 @@ class Standardization:
         _require_finite(weight, self.scale)
         return np.append(weight, line[-1] - weight @ self.mean)
 
-    def gradient_there(self, gradient: FloatArray) -> FloatArray:
-        """Convert a gradient by lines of the features to one by lines of standardised features."""
-        slope = gradient[-1]
-        return np.append((gradient[:-1] - slope * self.mean) / self.scale, slope)
-
 
 def weighted_quantiles(
     X: FloatArray, weight: FloatArray, shares: Sequence[float]

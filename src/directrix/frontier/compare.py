@@ -23,9 +23,8 @@ from directrix.metrics.base import Curve, Metric
 class Candidate(Protocol):
     """A line made from all rows and, fold by fold, from the rows of the other folds.
 
-    Lines are coefficients with the intercept last. `SummaryCandidate`, `RowCandidate` and
-    `CorrectedCandidate` implement the protocol; comparison, selection and the final fit treat them
-    alike.
+    Lines are coefficients with the intercept last. `SummaryCandidate` and `RowCandidate` implement
+    the protocol; comparison, selection and the final fit treat them alike.
     """
 
     @property

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 from warnings import catch_warnings, simplefilter
@@ -196,106 +196,6 @@ class RowCandidate:
             self._line(number)
             scores[frontier.rows_of_fold(number)] = frontier.fold_scores[key, number]
         return scores
-
-
-# ── Candidates of a sample, corrected by gradients over all rows ──────────────────────────────────
-
-#: A correction moves a line by the sampling error of its sample: few digits of it matter.
-_CORRECTION_FTOL = 1e-6
-
-
-@dataclass(frozen=True)
-class TiltedObjective:
-    """An objective plus a linear function of the coefficients."""
-
-    objective: DataObjective
-    tilt: FloatArray
-
-    @property
-    def X(self) -> Any:  # noqa: N802 - as of an objective
-        """The rows of the objective."""
-        return self.objective.X
-
-    def __call__(self, coef: FloatArray) -> tuple[float, FloatArray]:
-        """Return value and gradient at ``coef`` (intercept last)."""
-        value, gradient = self.objective(coef)
-        return value + float(self.tilt @ coef), gradient + self.tilt
-
-
-@dataclass(frozen=True, eq=False)
-class CorrectedCandidate(RowCandidate):
-    r"""A candidate of a sample, corrected by gradients over all rows; see `Candidate`.
-
-    .. math:: w_{t+1} = \arg\min_w\ F_S(w) + \langle \nabla F(w_t) - \nabla F_S(w_t),\ w \rangle
-
-    where F is the objective of all rows and F_S that of a sample (Shamir, Srebro and Zhang 2014,
-    eq. 13 with η = 1 and μ = 0; Jordan, Lee and Yang 2019, eq. 6). A step needs one pass over the
-    rows, for a single gradient, and the sample has the curvature. From the optimum of the sample,
-    one step is as good as the optimum of all rows up to terms of the order of the sampling error
-    squared. The loss must be a mean over rows.
-
-    `coefs` are the coefficients without each fold, and of all rows, in the units of the sample.
-    """
-
-    coefs: Mapping[int | None, FloatArray]
-    n_steps: int = 0
-
-    @classmethod
-    def of(cls, candidate: RowCandidate) -> CorrectedCandidate:
-        """Return a candidate before its first correction."""
-        frontier = candidate.frontier
-        frontier.solve_together([candidate], [None])
-        coefs = {fold: candidate.solution(fold) for fold in (*frontier.folds, None)}
-        return cls(frontier, candidate.recipe, coefs)
-
-    @property
-    def name(self) -> str:
-        """What a report calls the candidate."""
-        steps = "one correction" if self.n_steps == 1 else f"{self.n_steps} corrections"
-        return f"{self.recipe.name}, {steps} by all rows"
-
-    @cached_property
-    def scores(self) -> FloatArray:
-        """Held-out scores of the rows of the sample."""
-        frontier, scores = self.frontier, np.empty(len(self.frontier.positive))
-        for fold in frontier.folds:
-            rows = frontier.rows_of_fold(fold)
-            X = design_without(frontier.X, fold)[rows]
-            scores[rows] = scores_of(X, self._line(fold)[None])[:, 0]
-        return round_scores(scores)
-
-    @cached_property
-    def curves(self) -> Curves:
-        """Rates of the held-out scores of the sample at every threshold."""
-        frontier = self.frontier
-        return Curves(frontier.positive, self.scores, frontier.weight, frontier.fold)
-
-    @property
-    def line(self) -> FloatArray:
-        """The line of all rows."""
-        return self._in_features(self._line(None))
-
-    def refit(self, X: Any, positive: AnyArray, weight: FloatArray) -> FloatArray:  # noqa: ARG002
-        """Return the line: it is that of all rows already."""
-        return self._line(None)
-
-    def corrected(self, gradients: Mapping[int | None, FloatArray]) -> CorrectedCandidate:
-        """Return the candidate after one more correction.
-
-        `gradients` are those of the mean loss over all rows at `coefs`, without each fold and
-        without the penalty.
-        """
-        coefs = {}
-        for fold, coef in self.coefs.items():
-            objective = self.recipe.objective(*self.frontier.training_rows(fold))
-            gradient = gradients[fold] + np.append(self.ridge * coef[:-1], 0.0)
-            tilted = TiltedObjective(objective, gradient - objective(coef)[1])
-            coefs[fold] = self.frontier.solve(tilted, coef, ftol=_CORRECTION_FTOL).coef
-        return replace(self, coefs=coefs, n_steps=self.n_steps + 1)
-
-    def _line(self, left_out: int | None) -> FloatArray:
-        """Return a line on the scale of the sample's scores."""
-        return self._scaled(self.coefs[left_out], *self.frontier.training_rows(left_out))
 
 
 # ── The frontier of the rows: lines of all recipes, fitted and compared on demand ─────────────────

@@ -3,7 +3,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from directrix.engines import HashFolds
-from directrix.fitting.fit_source import CandidateGroup, HistogramSelection
+from directrix.fitting.fit_source import CandidateGroup, SourceFit
 from directrix.metrics import AUC
 from directrix.moments.score_histogram import histogram_of_scores
 
@@ -14,7 +14,7 @@ def candidate(name):
 
 
 class Passes:
-    """Passes that return the histograms of given scores, by the name of a candidate."""
+    """Passes that return the histograms of given scores."""
 
     fold = HashFolds(2)
 
@@ -27,42 +27,20 @@ class Passes:
         histograms = []
         for model in task.models:
             rows = np.arange(len(self.positive)) % 2 == model.fold
-            scores = self.scores[len(self.asked) - 1][:, rows]
-            histograms.append(histogram_of_scores(scores, self.positive[rows]))
-        return SimpleNamespace(histograms=tuple(histograms), cells=(), segments=None, sums=None)
+            histograms.append(histogram_of_scores(self.scores[:, rows], self.positive[rows]))
+        return SimpleNamespace(histograms=tuple(histograms), cells=(), segments=None)
 
 
-def selection_of(*passes):
-    """Return a selection whose passes count candidates with scores of given strengths."""
+def test_every_fold_is_scored_in_one_pass_and_the_best_candidate_is_chosen():
     rng = np.random.default_rng(0)
     positive = rng.random(4000) < 0.3
-    scores = [
-        np.stack([strength * positive + rng.normal(size=4000) for strength in strengths])
-        for strengths in passes
-    ]
-    source = Passes(scores, positive)
-    selection = HistogramSelection(AUC(), source, None, "yes", (1.0, 1.0), n_folds=2)
-    for number, strengths in enumerate(passes):
-        names = [candidate(f"{number}.{k}") for k in range(len(strengths))]
-        selection.count([CandidateGroup(names, ["without 0", "without 1", f"design {number}"])])
-    return selection
-
-
-def test_the_best_of_all_passes_is_chosen_with_its_design():
-    selection = selection_of([0.2, 0.5], [2.0], [1.0, 0.1])
-    chosen = selection.choose()
-    assert selection.candidates[chosen.index].name == "1.0"
-    assert selection.coding(chosen.index) == "design 1"
-    assert len(chosen.comparison.values) == 5
-
-
-def test_every_fold_is_scored_in_every_pass():
-    selection = selection_of([0.2], [0.4])
-    assert selection.passes.asked == [[0, 1], [0, 1]]
+    strengths = (0.2, 2.0, 0.5)
+    scores = np.stack([strength * positive + rng.normal(size=4000) for strength in strengths])
+    passes = Passes(scores, positive)
+    group = CandidateGroup([candidate(f"{each}") for each in strengths], [None] * 3)
+    selection = SourceFit(AUC(), passes, None).count(group, None, "yes", (1.0, 1.0))
+    assert passes.asked == [[0, 1]]
     assert sum(histogram.weight.sum() for histogram in selection.by_fold) == 4000
-
-
-def test_only_a_better_candidate_is_an_improvement():
-    assert selection_of([0.5], [1.5]).has_improved(1)
-    assert not selection_of([1.5], [0.5]).has_improved(1)
-    assert not selection_of([1.5], [0.5, 0.6]).has_improved(1)
+    chosen = selection.choose()
+    assert selection.candidates[chosen.index].name == "2.0"
+    assert len(chosen.comparison.values) == 3

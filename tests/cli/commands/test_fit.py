@@ -160,7 +160,7 @@ def card_file(request, raw_files):
 
 def test_a_scorecard_of_raw_rows(card_file, raw_files, call):
     path, printed, in_passes = card_file
-    assert printed.startswith("from four passes" if in_passes else "from 800 rows")
+    assert printed.startswith("from three passes" if in_passes else "from 800 rows")
     assert "operating point: 'yes' if points > 0" in printed
     assert "the logistic card of the same bins" in printed
     card = load(path)
@@ -193,7 +193,7 @@ def test_the_card_of_passes_is_that_of_the_library(raw_files, call, tmp_path):
     np.testing.assert_allclose(scores, expected.decision_function(rows), rtol=1e-9)
 
 
-@pytest.mark.parametrize(("given", "passes"), [("7", "four"), ("full", "three"), ("auto", "four")])
+@pytest.mark.parametrize(("given", "passes"), [("7", "three"), ("full", "two"), ("auto", "three")])
 def test_the_lines_of_a_card(given, passes, raw_files, call, tmp_path):
     output = ["--two-passes", "--max-lines", given, "-o", tmp_path / "m.dx"]
     words = ["-t", "y", "-c", "scorecard", "-m", "auc", "--features", "age,member,since"]

@@ -173,17 +173,16 @@ class ScorecardClassifier(CardModel):
         fold: Any = None,
         segment: Any = None,
         counts: BinCounts | None = None,
-        refine: int = 1,
         engine: str = "auto",
         progress: bool = True,
     ) -> Self:
-        """Fit to rows wherever they are, in three or four passes over them.
+        """Fit to rows wherever they are, in two or three passes over them.
 
-        The first pass samples rows, from which come bins, crosses and candidates. The second
-        corrects the best candidates by all rows or, with ``learn_from="counts"``, counts pairs of
-        bins; ``refine=0`` leaves it out. The third counts held-out scores of all rows, for the
-        choice, the threshold and the rates. A compact card (`max_lines`) takes one more. With
-        `counts` there is only the last.
+        The first pass samples rows, from which come bins, crosses and candidates. The second counts
+        held-out scores of all rows, for the choice, the threshold and the rates; with
+        ``learn_from="counts"`` another counts pairs of bins before it. A compact card (`max_lines`)
+        takes one more. With `counts` there is no pass but that of the scores, and of a compact
+        card.
 
         Parameters
         ----------
@@ -200,8 +199,6 @@ class ScorecardClassifier(CardModel):
         counts : BinCounts, optional
             Counts of all these rows, with the same folds: the card is made from them in closed
             form, with their bins.
-        refine : int
-            Largest number of corrections by all rows, each of one pass.
         engine : str
         progress : bool
             As in `summarize`.
@@ -219,7 +216,7 @@ class ScorecardClassifier(CardModel):
         roles = {"target": target, "features": features, "weight": weight, "fold": fold}
         roles |= {"segment": segment}
         reading = {"engine": engine, "progress": progress}
-        fit = self._source_fit(source, roles, reading, refine, TableRoles)
+        fit = self._source_fit(source, roles, reading, TableRoles)
         n_folds = fit.passes.fold.n_folds
         cards = CardSourceFit(fit, self._settings, self.binner, self.learn_from, self._two_labels)
         if counts is None:

@@ -96,8 +96,8 @@ def fit(
         typer.Option(
             "--two-passes",
             help=(
-                "Do not keep the rows in memory: read the files twice, for a scorecard three or "
-                "four times."
+                "Do not keep the rows in memory: read the files twice, for a compact scorecard "
+                "three times."
             ),
         ),
     ] = False,
@@ -309,9 +309,11 @@ def _fit_in_passes(model: Any, files: RowFiles) -> tuple[Any, str]:
     )
     source, options = files.source()
     model.fit_source(source, **options)
-    number = "two"
-    if isinstance(model, ScorecardClassifier):  # one more pass scores the rows by compact cards
-        number = "three" if model.report_.size is None and len(model.sizes()) == 1 else "four"
+    # One more pass scores the rows by compact cards.
+    is_compact = isinstance(model, ScorecardClassifier) and (
+        model.report_.size is not None or len(model.sizes()) > 1
+    )
+    number = "three" if is_compact else "two"
     return model, f"from {number} passes over the rows"
 
 

@@ -11,7 +11,6 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import roc_auc_score
 
 from directrix import Binner, ScorecardClassifier
-from directrix.designs.sources import CardSource
 from directrix.engines import HashFolds
 from directrix.engines.column_roles import TableRoles
 from directrix.exceptions.columns import ColumnNotFoundError
@@ -126,18 +125,6 @@ def test_it_is_as_good_as_a_card_of_rows_in_memory(figure):
     values = [auc(card) for card in (of_rows(), in_memory)]
     figure(f"AUC on new rows: card in passes {values[0]:.4f}, in memory {values[1]:.4f}")
     assert values[0] > values[1] - 0.005
-
-
-def test_candidates_of_a_small_sample_are_corrected_by_all_rows(monkeypatch, figure):
-    monkeypatch.setattr(CardSource, "most_rows", 120)
-    values = []
-    for refine in (0, 1):
-        card = fit(parts(frame(6000)), card=ADDITIVE, fold=TWO_FOLDS, refine=refine)
-        values.append(auc(card))
-        names = [tried.name for tried in card.report_.tried]
-        assert any("correction" in name for name in names) == bool(refine)
-    figure(f"AUC on new rows: of 240 sampled rows {values[0]:.4f}, corrected {values[1]:.4f}")
-    assert values[1] > values[0]
 
 
 def test_rates_on_new_rows_are_in_their_intervals():
@@ -260,9 +247,6 @@ def test_rows_that_a_guarantee_sets_apart_are_not_seen():
         (frame().iloc[:4], {}, "has no rows of one class: there are too few"),
         (frame().iloc[:4], {"card": {"learn_from": "rows"}}, "has no rows of one class"),
         (frame(), {"card": {"max_columns": 2}}, "max_columns= needs rows to choose by"),
-        (frame(), {"refine": -1}, "refine must be a whole number, 0 or more, not -1"),
-        (frame(), {"refine": 1.5}, "refine must be a whole number, 0 or more, not 1.5"),
-        (frame(), {"refine": True}, "refine must be a whole number, 0 or more, not True"),
     ],
 )
 def test_what_it_cannot_do_is_said(rows, options, message):

@@ -41,11 +41,9 @@ def counts_of(rows, fold=None):
         ({"card": {"learn_from": "counts"}}, 3),
         ({"card": {"learn_from": "counts", "binner": "frozen"}}, 2),
         ({"counts": "counts"}, 1),
-        ({"card": {"learn_from": "rows", "max_crosses": 0}}, 3),
-        ({"card": {"learn_from": "rows", "max_crosses": 0}, "refine": 0}, 2),
-        ({"card": {"learn_from": "rows", "max_crosses": 0}, "refine": 2}, 4),
+        ({"card": {"learn_from": "rows", "max_crosses": 0}}, 2),
     ],
-    ids=["counts", "known bins", "counts given", "rows", "no correction", "two corrections"],
+    ids=["counts", "known bins", "counts given", "rows"],
 )
 @pytest.mark.parametrize("max_lines", [None, 12])
 def test_there_are_as_many_passes_as_documented(options, passes, max_lines):

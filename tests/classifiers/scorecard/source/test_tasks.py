@@ -10,13 +10,10 @@ from directrix import Binner
 from directrix.designs.counted import coding_of_counts
 from directrix.engines import HashFolds
 from directrix.engines.column_roles import Partition, TableRoles
-from directrix.engines.tasks import CellFeatures, FoldModels, ModelSlopes, Score, Survey
-from directrix.fitting.fit_source import LossSlopes
-from directrix.losses import BetaBernoulli, Logistic
+from directrix.engines.tasks import CellFeatures, FoldModels, Score, Survey
 from directrix.metrics import AUC
 from directrix.metrics.base import Curve
 from directrix.moments.score_histogram import centres
-from directrix.objectives import DataObjective
 from directrix.tables import BinCounts
 from directrix.tables.coding.card_coding import CardCoding
 
@@ -56,25 +53,6 @@ def design():
 
 def random_lines(k):
     return np.random.default_rng(2).normal(size=(k, design().coding.n_features + 1)) / 3
-
-
-@pytest.mark.parametrize("without", [(), (1,), (0, 2)])
-def test_gradients_are_those_of_the_objective_in_memory(without):
-    losses, lines = [Logistic(), BetaBernoulli(mixing=0.3)], random_lines(2)
-    factors = np.array([[1.0, 1.0], [0.25, 3.0]])
-    slopes = [ModelSlopes(LossSlopes(lines, losses, factors, without), design())]
-    task = Score(CellFeatures(BINNER), "yes", slopes=slopes)
-    (gradient,) = run(task).gradients
-    cells, positive, weight, fold = whole()
-    kept = ~np.isin(fold, without)
-    X = design().rows(cells[kept])
-    for k, loss in enumerate(losses):
-        effective = weight[kept] * factors[k, positive[kept].astype(int)]
-        objective = DataObjective(X, positive[kept], effective, loss)
-        expected = objective(lines[k])[1]
-        # Scores are made in single precision.
-        size = np.abs(expected).max()
-        np.testing.assert_allclose(gradient[k] / effective.sum(), expected, atol=1e-6 * size)
 
 
 def test_histograms_are_those_of_held_out_rows():
