@@ -366,6 +366,16 @@ def test_edits_of_a_saved_editor_give_the_same_card(edit, tmp_path):
     json.loads((tmp_path / "editor.json").read_text())
 
 
+@pytest.mark.parametrize("layout", [0, 2])
+def test_editors_and_edits_of_another_version_are_refused(edit, layout):
+    words = f"of another version: {layout}, and this program reads 1"
+    with pytest.raises(EditError, match=words):
+        ScorecardClassifier.load_editor(edit.state() | {"layout": layout})
+    log = {"layout": layout, "edits": [{"edit": "drop", "column": "age"}]}
+    with pytest.raises(EditError, match=words):
+        edit.apply(json.dumps(log))
+
+
 def test_labels_and_weights_of_the_lockbox_are_seen_by_no_edit():
     X, y = table()
     apart = np.zeros(len(y), dtype=bool)

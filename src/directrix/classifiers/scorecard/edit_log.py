@@ -13,7 +13,7 @@ from directrix.designs.editing import EditPrice
 from directrix.exceptions import EditError
 from directrix.files.atomic import atomic_file
 
-#: Of logs of edits.
+#: Version of saved editors and of logs of edits.
 LAYOUT = 1
 
 
@@ -111,11 +111,21 @@ class EditLog(tuple[dict[str, Any], ...]):
             text = str(edits)
             is_text = isinstance(edits, str) and text.lstrip()[:1] in ("{", "[")
             given = json.loads(text if is_text else Path(edits).read_text(encoding="utf-8"))
-            edits = given["edits"] if isinstance(given, dict) and "edits" in given else given
+            if isinstance(given, dict) and "edits" in given:
+                require_version(given.get("layout", LAYOUT), "these are edits")
+                given = given["edits"]
+            edits = given
         if not isinstance(edits, Sequence) or not all(isinstance(each, dict) for each in edits):
             msg = "edits must be a list of dicts such as {'edit': 'drop', 'column': 'age'}"
             raise EditError(msg)
         return cls(dict(each) for each in edits)
+
+
+def require_version(layout: Any, noun: str) -> None:
+    """Raise EditError for a file of another version than this program writes."""
+    if layout != LAYOUT:
+        msg = f"{noun} of another version: {layout}, and this program reads {LAYOUT}"
+        raise EditError(msg)
 
 
 def edit_text(edit: Mapping[str, Any]) -> str:

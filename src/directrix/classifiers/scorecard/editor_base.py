@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray, IntArray
+from directrix.classifiers.scorecard.edit_log import LAYOUT, require_version
 from directrix.classifiers.scorecard.training_table import TrainingTable
 from directrix.designs.editing import Arrangement, EditedCard, EditRows, EditScale, EditStart, Finer
 from directrix.designs.merging import Atoms, Grid
@@ -33,9 +34,6 @@ from directrix.tables import Binner
 from directrix.tables.bins import Bins, NumberBins
 from directrix.tables.coding.prior import CellKinds
 from directrix.tables.table import Column, date_text
-
-#: Of saved editors and of logs of edits.
-LAYOUT = 1
 
 # ── What an editor begins with ────────────────────────────────────────────────────────────────────
 
@@ -473,9 +471,7 @@ def _block_state(base: EditBase, index: int) -> dict[str, Any]:
 
 def base_of_state(cls: Any, state: Mapping[str, Any]) -> tuple[EditBase, Arrangement]:
     """Return an editor's base without rows in memory; ``cls`` is the class of the classifier."""
-    if state.get("layout") != LAYOUT:
-        msg = f"this is not the state of an editor of layout {LAYOUT}"
-        raise EditError(msg)
+    require_version(state.get("layout"), "this is an editor")
     binner, classes = Binner.from_json(state["bins"]), np.array(state["classes"])
     scale = _scale_of_state(state["scale"])
     positive = None if state["positive"] == classes.tolist()[-1] else state["positive"]
