@@ -47,7 +47,7 @@ def test_a_callback_stops(problem):
     assert solution.n_iter == 1
 
 
-@pytest.mark.parametrize("wrong", [{"growth": 1.0}, {"gamma_min": 300.0}, {"spacing": 9.0}])
+@pytest.mark.parametrize("wrong", [{"growth": 1.0}, {"gamma_min": 300.0}])
 def test_a_path_that_leads_nowhere_is_refused(problem, wrong):
     with pytest.raises(ValueError, match="sla needs"):
         sla(problem.at, np.ones(4), **wrong)

@@ -125,7 +125,6 @@ def test_limits(rows):
         ({"start": np.ones(5)}, "start must have 6"),
         ({"weight": -np.ones(150)}, "weight must be 150"),
         ({"rows": np.full((2, 6), np.nan)}, "finite"),
-        ({"tenure": (9, 3)}, "tenure"),
     ],
 )
 def test_what_is_wrong_is_said(rows, wrong, message):

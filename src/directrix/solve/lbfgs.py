@@ -95,8 +95,7 @@ class Path:
     ) -> Solution:
         """Return the solution; warn if the solver neither converged nor was stopped."""
         solution = Solution(coef, value, grad_norm, self.n_iter, converged, tuple(self.values))
-        remainder = f"a gradient norm of {grad_norm:.1e}, above the tolerance of {tol:.1e}"
-        return solution if self.stopped else warn_not_converged(solution, solver, remainder)
+        return solution if self.stopped else warn_unless_converged(solution, solver, tol)
 
 
 def warn_unless_converged(solution: Solution, solver: str, tol: float) -> Solution:

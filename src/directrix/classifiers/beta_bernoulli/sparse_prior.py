@@ -14,7 +14,7 @@ from directrix._typing import AnyArray, FloatArray
 from directrix.fitting.solvers import probe_values
 from directrix.objectives import DataObjective
 from directrix.solve import lbfgs, sharpness_levels
-from directrix.solve.papers.continuation import gradient_descent
+from directrix.solve.papers.continuation import RADIUS, SHRINK, SPACING, TOL, gradient_descent
 
 # ── An objective with a slightly penalised intercept, and Newton steps that refine its minimum ────
 
@@ -260,13 +260,9 @@ def prune(objective: PenalizedInterceptObjective, coef: FloatArray, least: float
 # ── Algorithm 3 of Hasan and Pal: SLA under the Gaussian-Laplacian prior, for sparse models ───────
 
 
-#: Factor by which radius and spacing shrink with each sharpness.
-_SHRINK = 0.5
 #: Rounds of the stages for each sharpness at most: the prior is another in each round, so that
 #: rounds may go on lowering the value for ever. And updates of the prior in stage 2 at most.
 _MOST_STAGES, _MOST_UPDATES = 20, 20
-#: Decrease, relative to the value, that counts as one (ε_L).
-_TOL = 1e-5
 
 
 @dataclass(frozen=True)
@@ -309,8 +305,8 @@ def sparse_sla(
     objective: DataObjective,
     start: FloatArray,
     *,
-    radius: float = 8.0,
-    spacing: float = 0.2,
+    radius: float = RADIUS,
+    spacing: float = SPACING,
     **sharpness: float,
 ) -> SparseSolution:
     r"""Minimise a loss of increasing sharpness under the Gaussian-Laplacian prior.
@@ -343,14 +339,14 @@ def sparse_sla(
         offsets = np.column_stack([steps, -steps]).ravel()
         for _ in range(_MOST_STAGES):
             n_iter += 1
-            coef, _, _ = gradient_descent(MixtureObjective(sharp, prior), coef, _TOL)
+            coef, _, _ = gradient_descent(MixtureObjective(sharp, prior), coef)
             coef, fitted, narrow = _sparsify(sharp, coef, prior)
             prior = fitted
             moved = _first_gain(MixtureObjective(sharp, prior), coef, offsets)
             if moved is None:
                 break
             coef = moved
-        radius, spacing = radius * _SHRINK, spacing * _SHRINK
+        radius, spacing = radius * SHRINK, spacing * SHRINK
     if not narrow.all():
         coef = np.where(np.append(narrow, False), 0.0, coef)
     return SparseSolution(coef, np.flatnonzero(coef[:-1]), fitted, n_iter)
@@ -366,7 +362,7 @@ def _sparsify(
     for update in range(_MOST_UPDATES):
         if update:
             fitted = GaussianLaplace.of_clusters(coef[:-1], narrow, fitted)
-        coef, _, _ = gradient_descent(MixtureObjective(objective, fitted), coef, _TOL)
+        coef, _, _ = gradient_descent(MixtureObjective(objective, fitted), coef)
         before, narrow = narrow, fitted.more_laplacian(np.abs(coef[:-1]))
         if (narrow == before).all():
             break
@@ -379,7 +375,7 @@ def _first_gain(
     """Run stage 3; return the coefficients moved by the first offset that helps, if any."""
     value = objective(coef)[0]
     for index in range(len(coef)):
-        gains = value - objective.probe(coef, index, offsets) >= _TOL * abs(value)
+        gains = value - objective.probe(coef, index, offsets) >= TOL * abs(value)
         if gains.any():
             moved = coef.copy()
             moved[index] += offsets[int(gains.argmax())]

@@ -14,12 +14,14 @@ from directrix.solve.lbfgs import Callback, Objective, Path, Solution, warn_not_
 _TOLERANCE = 1e-13
 
 
+_MOST_ROUNDS = 1000
+
+
 def solve_qp(
     gram: FloatArray,
     gain: FloatArray,
     equal: FloatArray,
     start: FloatArray,
-    max_rounds: int = 1000,
 ) -> tuple[FloatArray, FloatArray]:
     r"""Maximise a concave quadratic under equalities and signs, by an active-set method.
 
@@ -32,7 +34,7 @@ def solve_qp(
 
     ``gram``, of shape (k, k), is Q, which is positive semidefinite. ``gain``, of shape (k,), is c,
     and ``equal``, of shape (m, k), is E. ``start``, of shape (k,), is the feasible point
-    :math:`x_0`. The method stops after ``max_rounds`` rounds; every round is feasible and none
+    :math:`x_0`. The method stops after 1,000 rounds; every round is feasible and none
     lowers the value. Returns the maximiser, and the multiplier of each equality.
     """
     scale = max(float(np.diag(gram).max(initial=0.0)), float(np.abs(gain).max(initial=0.0)))
@@ -42,7 +44,7 @@ def solve_qp(
     free = x > 0
     price = np.zeros(len(equal))
     entering = int(x.argmax())
-    for _ in range(max_rounds):
+    for _ in range(_MOST_ROUNDS):
         target, price = _maximum_over_free(free, gram, gain, equal, x)
         x, free, step = _step_towards(x, target, free)
         if step < 1:

@@ -21,18 +21,22 @@ from directrix.solve.lbfgs import Callback, Objective, Path, Solution, lbfgs
 Probe: TypeAlias = "Callable[[FloatArray, int, FloatArray, float], FloatArray]"
 
 
-def sla(  # noqa: PLR0913
+#: Radius and spacing of the probes at first, and the factor by which both shrink with each γ.
+RADIUS, SPACING, SHRINK = 8.0, 0.2, 0.5
+#: Decrease, relative to the value, below which a round counts as no progress (ε_L).
+TOL = 1e-5
+_MOST_SWEEPS = 100  # rounds of descent and probing for each γ
+_MOST_STEPS = 200  # of a descent
+
+
+def sla(
     objective_at: Callable[[float], Objective],
     start: FloatArray,
     *,
     gamma_min: float = 2.0,
     gamma_max: float = 200.0,
     growth: float = 10.0,
-    radius: float = 8.0,
-    spacing: float = 0.2,
-    shrink: float = 0.5,
-    max_sweeps: int = 100,
-    tol: float = 1e-5,
+    radius: float = RADIUS,
     probe: Probe | None = None,
     exact: Callable[[FloatArray], float] | None = None,
     callback: Callback | None = None,
@@ -59,12 +63,8 @@ def sla(  # noqa: PLR0913
         Initial coefficients; the papers use a linear SVM.
     gamma_min, gamma_max, growth : float
         First and last sharpness, and the factor r between successive ones.
-    radius, spacing, shrink : float
-        Initial R and ε, and the factor by which both shrink.
-    max_sweeps : int
-        Largest number of rounds of descent and probing for each γ.
-    tol : float
-        Decrease, relative to the value, below which a round counts as no progress.
+    radius : float
+        Initial R.
     probe : callable, optional
         Takes coefficients, coordinate, offsets and γ, returns the values there. By default the
         objective is evaluated at each offset.
@@ -75,12 +75,13 @@ def sla(  # noqa: PLR0913
     callback : callable, optional
         Called with coefficients and value after each sweep; return True to stop.
     """
-    if not (0.0 < gamma_min <= gamma_max and growth > 1.0 and 0.0 < spacing <= radius):
+    if not (0.0 < gamma_min <= gamma_max and growth > 1.0):
         msg = (
-            "sla needs 0 < gamma_min <= gamma_max, growth > 1 and 0 < spacing <= radius, not "
-            f"{gamma_min}, {gamma_max}, {growth}, {spacing}, {radius}"
+            "sla needs 0 < gamma_min <= gamma_max and growth > 1, not "
+            f"{gamma_min}, {gamma_max}, {growth}"
         )
         raise ValueError(msg)
+    spacing = SPACING
     coef = np.array(start, dtype=np.float64)
     objective = objective_at(gamma_min)
     best, value = coef, exact(coef) if exact else objective(coef)[0]
@@ -91,9 +92,9 @@ def sla(  # noqa: PLR0913
         steps = np.arange(1, int(radius / spacing + 1e-9) + 1) * spacing
         offsets = np.column_stack([steps, -steps]).ravel()
         stationary = False
-        for _ in range(max_sweeps):
-            coef, level_value, norm = gradient_descent(objective, coef, tol)
-            coef, decrease = _probe_all(objective, coef, level_value, offsets, tol, gamma, probe)
+        for _ in range(_MOST_SWEEPS):
+            coef, level_value, norm = gradient_descent(objective, coef)
+            coef, decrease = _probe_all(objective, coef, level_value, offsets, gamma, probe)
             current = exact(coef) if exact else level_value - decrease
             if exact is None or current < value:
                 best, value = coef, current
@@ -103,7 +104,7 @@ def sla(  # noqa: PLR0913
         all_stationary &= stationary
         if path.stopped:
             break
-        radius, spacing = radius * shrink, spacing * shrink
+        radius, spacing = radius * SHRINK, spacing * SHRINK
     return Solution(best, value, norm, path.n_iter, all_stationary, tuple(path.values))
 
 
@@ -117,20 +118,16 @@ def sharpness_levels(
     return tuple(levels)
 
 
-def gradient_descent(
-    objective: Objective, coef: FloatArray, tol: float, max_iter: int = 200
-) -> tuple[FloatArray, float, float]:
+def gradient_descent(objective: Objective, coef: FloatArray) -> tuple[FloatArray, float, float]:
     """Gradient descent with backtracking, until a step gains little.
 
-    Returns the coefficients, their value and the norm of the gradient.
-
-    ``coef`` are the initial coefficients. The descent stops when the value decreases by less than
-    ``tol``, relative to the value, or after ``max_iter`` steps.
+    Returns the coefficients, their value and the norm of the gradient. ``coef`` are the initial
+    coefficients.
     """
     value, grad = objective(coef)
     norm = float(np.linalg.norm(grad))
     length = 1.0  # of a step, so the first trial does not depend on the units of the value
-    for _ in range(max_iter):
+    for _ in range(_MOST_STEPS):
         if norm == 0:
             break
         while True:
@@ -145,7 +142,7 @@ def gradient_descent(
         coef, value, grad = trial, trial_value, trial_grad
         norm = float(np.linalg.norm(grad))
         length *= 2.0
-        if decrease < tol * abs(value):
+        if decrease < TOL * abs(value):
             break
     return coef, value, norm
 
@@ -155,7 +152,6 @@ def _probe_all(
     coef: FloatArray,
     value: float,
     offsets: FloatArray,
-    tol: float,
     gamma: float,
     probe: Probe | None,
 ) -> tuple[FloatArray, float]:
@@ -170,7 +166,7 @@ def _probe_all(
             values = np.array([objective(coef + offset * unit)[0] for offset in offsets])
         k = int(values.argmin())
         decrease = value - total_decrease - float(values[k])
-        if decrease > tol * abs(value):
+        if decrease > TOL * abs(value):
             coef = coef.copy()
             coef[i] += offsets[k]
             total_decrease += decrease
@@ -211,20 +207,16 @@ class Tuned(NamedTuple):
         return sharpness_levels(self.gamma_min, self.gamma_max, self.growth)[-1]
 
 
-def slam(  # noqa: PLR0913
+def slam(
     objective_at: Callable[[float, float], Objective],
     start: FloatArray,
     *,
     validate: Callable[[FloatArray], float],
+    search: Callable[..., Any],
     ridges: Sequence[float],
-    gammas: Sequence[float] = (1.0, 2.0, 4.0, 8.0),
+    gammas: Sequence[float],
     growths: Sequence[float] = (2.0, 4.0, 10.0),
-    gamma_min: float = 2.0,
-    gamma_max: float = 200.0,
     brackets: int = 3,
-    probe: Callable[[float], Probe] | None = None,
-    exact: Callable[[FloatArray], float] | None = None,
-    search: Callable[..., Any] | None = None,
 ) -> Tuned:
     r"""Run SLA with the start, the ridge and the path of γ chosen by hold-out error.
 
@@ -245,19 +237,13 @@ def slam(  # noqa: PLR0913
         Initial coefficients for L-BFGS.
     validate : callable
         Takes coefficients, returns their hold-out error.
+    search : callable
+        Runs SLA: takes λ and a start, and the keywords gamma_min, gamma_max and growth; returns a
+        solution.
     ridges, gammas, growths : sequence of float
         Candidates for λ, for the γ of the start, and for the factor r.
-    gamma_min, gamma_max : float
-        Initial values of the bracket searches.
     brackets : int
-        Largest number of steps of a bracket search in one direction.
-    probe : callable, optional
-        Takes λ, returns the ``probe`` of `sla`.
-    exact : callable, optional
-        As in `sla`.
-    search : callable, optional
-        Takes λ and a start, and the keywords gamma_min, gamma_max and growth; returns a solution.
-        By default it is `sla`, with ``probe`` and ``exact``.
+        Largest number of steps of a bracket search in one direction, from γ of 2 and of 200.
     """
     for name, values in (("ridges", ridges), ("gammas", gammas), ("growths", growths)):
         if len(values) == 0:
@@ -273,22 +259,14 @@ def slam(  # noqa: PLR0913
         best_start, ridge = min(starts, key=lambda candidate: validate(candidate[0]))
 
     def run_sla(gamma_min: float, gamma_max: float, growth: float) -> Tuned:
-        constants = {"gamma_min": gamma_min, "gamma_max": gamma_max, "growth": growth}
-        if search is None:
-            solution = sla(
-                lambda gamma: objective_at(gamma, ridge),
-                best_start,
-                probe=None if probe is None else probe(ridge),
-                exact=exact,
-                **constants,  # type: ignore[arg-type]
-            )
-        else:
-            solution = search(ridge, best_start, **constants)
+        solution = search(
+            ridge, best_start, gamma_min=gamma_min, gamma_max=gamma_max, growth=growth
+        )
         held_out = validate(solution.coef)
         return Tuned(solution, held_out, best_start, ridge, gamma_min, gamma_max, growth)
 
     best = min(
-        (run_sla(gamma_min, gamma_max, r) for r in growths),
+        (run_sla(2.0, 200.0, r) for r in growths),
         key=lambda candidate: candidate.held_out,
     )
     for end in ("gamma_min", "gamma_max"):

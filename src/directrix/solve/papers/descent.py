@@ -229,15 +229,16 @@ def newton_cg(
 # ── L-BFGS with a Wolfe line search, as in Ghanbari, Li and Scheinberg 2019, §4 ───────────────────
 
 
+_MEMORY = 20  # pairs of steps and gradient changes that are kept
+_WOLFE = 1e-4, 0.9
+
+
 def wolfe_lbfgs(
     objective: Objective,
     start: FloatArray,
     *,
-    memory: int = 20,
     max_iter: int = 500,
     tol: float = 1e-4,
-    c1: float = 1e-4,
-    c2: float = 0.9,
 ) -> Solution:
     """Minimise a smooth function by L-BFGS with the constants of the paper.
 
@@ -250,19 +251,15 @@ def wolfe_lbfgs(
         Returns value and gradient.
     start : array
         Initial coefficients.
-    memory : int
-        Number of pairs of steps and gradient changes that are kept.
     max_iter : int
         Largest number of iterations.
     tol : float
         Gradient norm at which to stop.
-    c1, c2 : float
-        Wolfe constants.
     """
     coef = np.array(start, dtype=np.float64)
     value, grad = objective(coef)
     history, before = [value], None
-    pairs: deque[tuple[FloatArray, FloatArray]] = deque(maxlen=memory)
+    pairs: deque[tuple[FloatArray, FloatArray]] = deque(maxlen=_MEMORY)
     n_iter = 0
     while np.linalg.norm(grad) > tol and n_iter < max_iter:
         direction = -_times_inverse_hessian(pairs, grad)
@@ -277,8 +274,8 @@ def wolfe_lbfgs(
             gfk=grad,
             old_fval=value,
             old_old_fval=before,
-            c1=c1,
-            c2=c2,
+            c1=_WOLFE[0],
+            c2=_WOLFE[1],
             maxiter=30,
         )[0]
         if step is None:

@@ -189,6 +189,7 @@ class Neighbours:
 
 # ── Minimisation of the zero-one loss by tabu search over vertices of a hyperplane arrangement ────
 
+_TENURE = 5, 14  # least and largest number of steps for which a released row is tabu
 _RECOMPUTE_EVERY = 50  # steps after which the coefficients are recomputed, to remove rounding
 
 
@@ -200,7 +201,6 @@ def vertex_search(
     max_steps: int = 2000,
     seconds: float = inf,
     rng: np.random.Generator | int = 0,
-    tenure: tuple[int, int] = (5, 14),
     stall: int = 300,
     callback: Callback | None = None,
 ) -> Solution:
@@ -239,8 +239,6 @@ def vertex_search(
         Budget of processor time; the search stops early when it is spent.
     rng : Generator or int
         Random generator or seed.
-    tenure : pair of int
-        Least and largest number of steps for which a released row is tabu.
     stall : int
         Number of steps without improvement after which to restart.
     callback : callable, optional
@@ -265,9 +263,6 @@ def vertex_search(
     if np.shape(start) != (merged.raw.shape[1],):
         msg = f"start must have {merged.raw.shape[1]} coefficients, one for each column of rows"
         raise ValueError(msg)
-    if not (1 <= tenure[0] <= tenure[1] and stall >= 1):
-        msg = f"tenure must be two numbers of steps in order, and stall one, not {tenure}, {stall}"
-        raise ValueError(msg)
     search = _Search(merged, np.asarray(start, dtype=np.float64), np.random.default_rng(rng))
     path = Path(search.value, callback)
     deadline = process_time() + seconds
@@ -281,7 +276,7 @@ def vertex_search(
         promised, released = search.step(tabu_until <= path.n_iter, aspiration)
         aspiration = min(aspiration, promised)
         if released is not None:
-            tabu_until[released] = path.n_iter + 1 + search.rng.integers(tenure[0], tenure[1] + 1)
+            tabu_until[released] = path.n_iter + 1 + search.rng.integers(_TENURE[0], _TENURE[1] + 1)
         n_stalled = 0 if search.value < before else n_stalled + 1
         if not path.record(search.best, search.value) or process_time() >= deadline:
             break
