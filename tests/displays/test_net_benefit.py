@@ -72,3 +72,11 @@ def test_what_is_refused():
         NetBenefitDisplay.from_estimator(LogisticRegression(), X, Y)
     with pytest.raises(ValueError, match="probabilities must be between 0 and 1"):
         NetBenefitDisplay.from_predictions(Y, X[:, 0])
+
+
+def test_rows_that_do_not_fit_each_other_are_refused():
+    model = LogisticRegression().fit(X, Y)
+    with pytest.raises(ValueError, match="one score for each label"):
+        NetBenefitDisplay.from_estimator(model, X, Y[:-1])
+    with pytest.raises(ValueError, match=r"of one class only .* give rows of both"):
+        NetBenefitDisplay.from_estimator(model, X[Y == 1], Y[Y == 1])

@@ -84,7 +84,7 @@ class NetBenefitDisplay:
         probability = np.asarray(estimator.predict_proba(X))[:, classes.index(label)]
         cutoff = probability_at_cutoff(last)
         name = type(last).__name__ if name is None else name
-        made = RiskCounts.of_rows(np.asarray(y) == label, probability, sample_weight)
+        made = _risk_counts(np.asarray(y) == label, probability, sample_weight)
         return cls(net_benefit(made, thresholds), name, cutoff).plot(ax)
 
     @classmethod
@@ -111,11 +111,7 @@ class NetBenefitDisplay:
         thresholds, sample_weight, name, ax : as in `from_estimator`
         """
         style.pyplot()
-        rows = style.BinaryScores.by_predictions(y_true, probability, sample_weight, pos_label, 0.5)
-        if rows.scores.min() < 0 or rows.scores.max() > 1:
-            msg = "probabilities must be between 0 and 1: give those of the positive label"
-            raise ValueError(msg)
-        made = RiskCounts.of_rows(rows.positive, rows.scores, rows.weight)
+        made = _risk_counts(y_true, probability, sample_weight, pos_label)
         return cls(net_benefit(made, thresholds), name).plot(ax)
 
     def plot(self, ax: Any = None, *, name: str | None = None, **line: Any) -> Self:
@@ -176,3 +172,12 @@ def probability_at_cutoff(classifier: Any) -> float | None:
     at_zero: FloatArray = calibration(np.zeros(1))
     is_last = positive_of(classifier) == classifier.classes_.tolist()[-1]
     return float(at_zero[0] if is_last else 1.0 - at_zero[0])
+
+
+def _risk_counts(y: Any, probability: Any, weight: Any, pos_label: Any = None) -> RiskCounts:
+    """Return the counts of checked rows of both classes."""
+    rows = style.BinaryScores.by_predictions(y, probability, weight, pos_label, 0.5)
+    if rows.scores.min() < 0 or rows.scores.max() > 1:
+        msg = "probabilities must be between 0 and 1: give those of the positive label"
+        raise ValueError(msg)
+    return RiskCounts.of_rows(rows.positive, rows.scores, rows.weight)
