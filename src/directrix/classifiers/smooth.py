@@ -223,9 +223,6 @@ def check_without_folds(classifier: Any, recipes: Sequence[Recipe], groups: Any)
 
 # ── Kernel expansions: coordinates before the fit, coefficients of rows after it ──────────────────
 
-# Share of the trace that is added to a kernel matrix, so that nearly equal rows do no harm.
-_LEAST_EIGENVALUE = 1e-12
-
 
 def check_kernel_start(start: Any) -> None:
     """Raise ValueError for a start that is a line of the features."""
@@ -243,9 +240,8 @@ def expansion_model(
 ) -> tuple[FloatArray, IntArray]:
     """Return the coefficients of rows that are not zero, and the indices of these rows.
 
-    The solution's coefficients of the rows are used if it has them: those of a support vector
-    machine are zero for most rows. `line` is a multiple of the solution's coefficients, without
-    intercept.
+    The solution's coefficients of the rows are used if it has them: those of stochastic gradients.
+    `line` is a multiple of the solution's coefficients, without intercept.
     """
     if solution.dual is None:
         coefficients = space.coefficients(line)
@@ -258,20 +254,8 @@ def expansion_model(
         sums = np.bincount(center, solution.dual, len(space.centers))
         coefficients = factor * sums.astype(np.float64)
         kept = np.flatnonzero(coefficients)
-        coefficients[kept] += _correction(space, kept, coefficients[kept], line)
     kept = kept[np.argsort(space.centers[kept])]
     return coefficients[kept], space.centers[kept]
-
-
-def _correction(
-    space: KernelExpansion, kept: IntArray, coefficients: FloatArray, line: FloatArray
-) -> FloatArray:
-    """Return what coefficients of rows lack of a line: slopes in a narrow corner lose digits."""
-    centers = space.X[space.centers[kept]]
-    matrix = space.matrix[np.ix_(kept, kept)].copy()
-    matrix[np.diag_indices(len(kept))] += _LEAST_EIGENVALUE * float(np.trace(matrix))
-    lacking = centers @ (line - coefficients @ centers)
-    return np.asarray(np.linalg.solve(matrix, lacking), dtype=np.float64)
 
 
 # ── SmoothClassifier: candidates of a cost sweep, or of one loss, chosen on held-out rows ─────────
