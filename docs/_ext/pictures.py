@@ -1,4 +1,4 @@
-"""Pictures of README, of the first page and of ``build-a-scorecard.md``.
+"""Pictures of README, of the first page and of ``scorecard.md``.
 
 The first two show the card of `load_credit`, and the page that edits it; the third has the card
 that its page fits. ``python docs/_ext/pictures.py`` draws them anew; it needs pandas, matplotlib,
@@ -115,9 +115,9 @@ def editor(path: Path) -> None:
 
 
 def display(path: Path) -> None:
-    """Draw the first columns of the card that ``build-a-scorecard.md`` fits."""
+    """Draw the first columns of the card that ``scorecard.md`` fits."""
     names: dict[str, Any] = {}
-    page = (STATIC.parent / "build-a-scorecard.md").read_text(encoding="utf-8")
+    page = (STATIC.parent / "scorecard.md").read_text(encoding="utf-8")
     for example in DocTestParser().get_examples(page):
         if "card" not in names:
             exec(example.source, names)  # noqa: S102 - our own page
