@@ -10,9 +10,15 @@ DOCS = Path(__file__).parents[1] / "docs"
 _BLOCKS = r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?"
 
 
-def blocks(page):
-    """Return the blocks of Python code of a page, each with the output shown below it or ""."""
-    return findall(_BLOCKS, (DOCS / page).read_text(encoding="utf-8"), DOTALL)
+def blocks(page, section=None):
+    """Return the blocks of Python code, each with the output shown below it or "".
+
+    They are those of the whole page, or of one section of it.
+    """
+    text = (DOCS / page).read_text(encoding="utf-8")
+    if section is not None:
+        text = text.split(f"\n## {section}\n")[1].split("\n## ")[0]
+    return findall(_BLOCKS, text, DOTALL)
 
 
 def run(code, output, names, monkeypatch):

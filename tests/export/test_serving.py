@@ -1,4 +1,4 @@
-"""The service of docs/serve.md, over HTTP: it answers as the classifier does, without directrix."""
+"""The service of docs/export.md, over HTTP: it answers as the classifier, without directrix."""
 
 import json
 import os
@@ -24,7 +24,7 @@ MISSING = [name for name in ("fastapi", "uvicorn") if find_spec(name) is None]
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"{''.join(MISSING[:1])} is not installed")
 
 PATIENCE = 120.0  # seconds; a busy machine starts a server in ten
-WRITE, APP, ASK, SAME, LINEAR = documentation.blocks("serve.md")
+WRITE, APP, ASK, SAME, LINEAR = documentation.blocks("export.md", "Serve a model with FastAPI")
 #: JSON has no infinite numbers.
 ROWS = card_problems.raw_rows(300, seed=4).replace([np.inf, -np.inf], 1e300)
 

@@ -188,7 +188,7 @@ def test_a_histogram_that_could_not_be_read_is_not_written(tmp_path):
 
 
 def bin_by_definition(score, center, scale):
-    """Return the bin of a score as docs/file-format.md defines it."""
+    """Return the bin of a score as docs/moments.md defines it."""
     u = (score - center) / scale
     mantissa, exponent = math.frexp(1.0 + abs(u))  # between one half and one
     k = min((exponent - 1) * 256 + int((2 * mantissa - 1) * 256), 2047)

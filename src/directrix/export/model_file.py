@@ -1,4 +1,4 @@
-"""The model file: a fitted classifier as safetensors with a JSON header (``docs/model-file.md``).
+"""The model file: a fitted classifier as safetensors with a JSON header (``docs/export.md``).
 
 A file holds numbers, names and parameters, and nothing that could be executed. Nothing in it is
 trusted: `load` checks every length, type, shape and value before using it, and raises

@@ -1,6 +1,6 @@
 """Checked files: a layout declares what a file holds, and one reader and writer enforce it.
 
-A file is safetensors with a JSON header and a checksum (``docs/file-format.md``), or JSON alone. It
+A file is safetensors with a JSON header and a checksum (``docs/moments.md``), or JSON alone. It
 holds data, nothing executable, and its content is not trusted: everything is checked before
 anything is used. No check allocates memory by a number read from the file: sizes are compared with
 the arrays that were loaded, which safetensors has compared with the length of the file.

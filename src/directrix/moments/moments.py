@@ -91,7 +91,7 @@ def _html(moments: Moments) -> str:
     return html_table(header, body, caption, css=lambda _: "white-space: nowrap")
 
 
-# ── The file of Moments: safetensors with a JSON header (``docs/file-format.md``) ─────────────────
+# ── The file of Moments: safetensors with a JSON header (``docs/moments.md``) ─────────────────
 
 #: Largest count: above it, not every whole number is a float.
 _MOST_ROWS = 1 << 53

@@ -84,7 +84,7 @@ def _inner_edges(count: int) -> FloatArray:
     return lower
 
 
-# ── The file of a score histogram: safetensors with a JSON header (``docs/file-format.md``) ───────
+# ── The file of a score histogram: safetensors with a JSON header (``docs/moments.md``) ───────
 
 #: Relative amount by which rounding may break an inequality of weights.
 _ROUNDING_TOLERANCE = 1e-4
