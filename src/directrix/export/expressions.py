@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -77,12 +76,11 @@ def used_features(formula: ScoringFormula) -> set[int]:
     return {k for k, coefficient in enumerate(formula.coefficients) if coefficient}
 
 
-def features_to_read(formula: ScoringFormula, *, fewest: int = 0) -> list[int]:
+def features_to_read(formula: ScoringFormula) -> list[int]:
     """Return the positions of features that have a coefficient, points or a part in a cross.
 
     A card with the others left out adds up the same numbers in the same order, so that its points
-    are equal in every digit. If there are not ``fewest`` such features, the first of the others are
-    read too.
+    are equal in every digit.
     """
     card = formula.card
     if card is None:
@@ -90,8 +88,7 @@ def features_to_read(formula: ScoringFormula, *, fewest: int = 0) -> list[int]:
     else:
         read = {k for k, points in enumerate(card.columns) if points.any()}
         read |= {k for cross in card.crosses for k in cross.columns}
-    others = (k for k in range(formula.n_features) if k not in read)
-    return sorted([*read, *islice(others, max(fewest - len(read), 0))])
+    return sorted(read)
 
 
 def with_features(formula: ScoringFormula, positions: Sequence[int]) -> ScoringFormula:

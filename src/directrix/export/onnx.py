@@ -113,7 +113,7 @@ def _of_columns(
     names = formula.features or tuple(f"x{k}" for k in range(formula.n_features))
     graph = OnnxWriter(names, missing_text, narrow)
     # Without an input, a graph would not know how many rows there are.
-    positions = features_to_read(formula, fewest=1)
+    positions = features_to_read(formula) or [0]
     card, read = with_columns(card, positions), [names[k] for k in positions]
     points = graph.points(card, read)
     number = TensorProto.FLOAT if narrow else TensorProto.DOUBLE
