@@ -10,7 +10,6 @@ pytest.importorskip("typer")
 pa = pytest.importorskip("pyarrow")
 
 from pyarrow import csv, parquet  # noqa: E402
-from sklearn.datasets import dump_svmlight_file  # noqa: E402
 from typer.testing import CliRunner  # noqa: E402
 
 from directrix import MomentClassifier, Moments, ScorecardClassifier  # noqa: E402
@@ -62,7 +61,6 @@ def files(tmp_path_factory):
         parquet.write_table(table(X, y), folder / f"{name}.parquet")
         Moments.of(X, y, feature_names=NAMES).save(folder / f"{name}.moments")
     csv.write_csv(table(X, y), folder / "tuesday.csv")
-    dump_svmlight_file(X, 2 * y - 1, str(folder / "tuesday.svm"))
     X, y = day(1)
     model = MomentClassifier(RecallAtFPR(0.1)).fit_summary(Moments.load(folder / "monday.moments"))
     save(model, folder / "model.dx")

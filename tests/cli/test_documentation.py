@@ -36,4 +36,4 @@ def test_the_page_shows_what_commands_print(call, tmp_path, monkeypatch):
             assert result.code == (1 if failed else 3 if alarm else 0), result.err
             assert_shown(shown, result.err if failed else result.out)
             n_commands += 1
-    assert n_commands == 19
+    assert n_commands == 22

@@ -2,13 +2,14 @@
 
 import builtins
 import errno
-import os
 import shlex
 import sys
 
 import pytest
 
 pytest.importorskip("typer")
+
+from pyarrow import parquet
 
 from directrix import MomentClassifier, summarize
 from directrix.cli.options import parse_columns
@@ -43,52 +44,55 @@ WRONG = {
         DATA,
         "no column named 'age'",
     ),
-    "one class": ("fit {f}/one_class.parquet -t fraud -o {o}", DATA, "one class only"),
+    "one class": ("fit {f}/one_class.parquet -t fraud -o {o}", DATA, "1 class (False)"),
     "one class seen": (
         "evaluate {f}/model.dx {f}/one_class.parquet -t fraud",
         DATA,
-        "rows of both",
+        "one class",
     ),
     "NaN": (
-        "fit {f}/holes.parquet -t fraud -o {o}",
+        "fit {f}/holes.parquet -t fraud -c direct -o {o}",
         DATA,
-        "column 'age' holds missing values (NaN) in at least 1 row: impute",
+        "column 'age' holds missing values (NaN) in 1 row: prepare",
     ),
-    "NaN summarised": ("summarize {f}/holes.parquet -t fraud -o {o}", DATA, "use --drop age;"),
+    "NaN summarised": ("summarize {f}/holes.parquet -t fraud -o {o}", DATA, "(use --drop age);"),
     "NaN in two passes": (
-        "fit {f}/holes.parquet -t fraud --two-passes -o {o}",
+        "fit {f}/holes.parquet -t fraud -c direct --two-passes -o {o}",
         DATA,
-        "use --drop age; fit -c scorecard",
+        "(use --drop age); fit -c scorecard",
     ),
     "NaN scored": (
         "evaluate {f}/model.dx {f}/holes.parquet -t fraud",
         DATA,
-        "column 'age' holds missing values (NaN) in at least 1 row: the model needs",
+        "column 'age' holds missing values (NaN) in 1 row: prepare",
     ),
-    "text": ("summarize {f}/rich.parquet -t fraud -o {o}", DATA, "use --drop country,kind;"),
+    "text": ("summarize {f}/rich.parquet -t fraud -o {o}", DATA, "(use --drop country,kind);"),
     "text fitted": (
-        "fit {f}/rich.parquet -t fraud -o {o}",
+        "fit {f}/rich.parquet -t fraud -c direct -o {o}",
         DATA,
         "columns 'country', 'kind' hold string, not numbers",
     ),
-    "text scored": ("evaluate {f}/model.dx {f}/young.csv -t fraud", DATA, "the model needs"),
-    "text predicted": ("predict {f}/model.dx {f}/young.csv -o {o}.csv", DATA, "the model needs"),
+    "text scored": ("evaluate {f}/model.dx {f}/young.csv -t fraud", DATA, "not numbers: prepare"),
+    "text predicted": (
+        "predict {f}/model.dx {f}/young.csv -o {o}.csv",
+        DATA,
+        "not numbers: prepare",
+    ),
     "three classes": (
         "fit {f}/rich.parquet -t three --features age -c moment -o {o}",
         DATA,
-        "--positive",
-    ),
-    "no such label": (
-        "summarize {f}/rich.parquet -t three --features age --positive 7 -o {o}",
-        DATA,
-        "the classes are [0, 1, 2]",
+        "a column that is true for one of them",
     ),
     "no such label in rows": (
         "fit {f}/rich.parquet -t kind --features age --positive ugly -o {o}",
         DATA,
         "(bad, good)",
     ),
-    "other labels": ("evaluate {f}/model.dx {f}/rich.parquet -t kind", DATA, "--positive"),
+    "other labels": (
+        "evaluate {f}/model.dx {f}/rich.parquet -t kind",
+        DATA,
+        "--target is the right column",
+    ),
     "summary for model": (
         "evaluate {f}/monday.moments {f}/monday.parquet -t a",
         DATA,
@@ -113,7 +117,6 @@ WRONG = {
         DATA,
         "latin_labels.csv is not UTF-8: line 3",
     ),
-    "not LIBSVM": ("summarize {f}/wrong.svm -o {o}", DATA, "LIBSVM"),
     "no folder": ("summarize --add {f}/monday.moments -o {f}/nowhere/m", DATA, "nowhere"),
     "no folder for a model": ("fit {f}/monday.moments -o {f}/nowhere/m.dx", DATA, "make it first"),
     "rows and a summary": (
@@ -125,7 +128,7 @@ WRONG = {
     "metric without limit": ("fit {f}/monday.moments -m recall_at_fpr -o {o}", USAGE, "fpr=0.01"),
     "unknown classifier": ("fit {f}/monday.moments -c forest -o {o}", USAGE, "direct"),
     "direct of a summary": ("fit {f}/monday.moments -c direct -o {o}", USAGE, "-c moment"),
-    "guarantee": ("fit {f}/monday.moments --guarantee 0.9 -o {o}", USAGE, "-c direct"),
+    "guarantee": ("fit {f}/monday.moments --guarantee 0.9 -o {o}", USAGE, "need rows"),
     "guarantee of no limit": (
         "fit {f}/monday.parquet -t fraud --guarantee 0.9 -o {o}",
         DATA,
@@ -134,24 +137,61 @@ WRONG = {
     "no target": ("fit {f}/monday.parquet -o {o}", USAGE, "--target"),
     "no output": ("fit {f}/monday.moments", USAGE, "--output"),
     "no command": ("fitt", USAGE, "fit"),
-    "two passes": (
-        "fit {f}/monday.parquet -t fraud -c smooth --two-passes -o {o}",
-        USAGE,
-        "smooth",
-    ),
     "json and rows": ("predict {f}/model.dx {f}/monday.parquet -o - --json", USAGE, "stdout"),
     "kind of output": ("predict {f}/model.dx {f}/monday.parquet -o a.xls", USAGE, ".parquet"),
     "onnx on stdout": ("export {f}/model.dx --to onnx", USAGE, "give a file"),
-    "unknown type": ("export {f}/model.dx --to onnx --dtype half -o {o}", USAGE, "float32"),
-    "type of no ONNX": ("export {f}/model.dx --to sql --dtype float32", USAGE, "--dtype"),
     "unknown export": ("export {f}/model.dx --to tensorflow", USAGE, "onnx"),
+    "unknown suffix": ("export {f}/model.dx -o {o}.doc", USAGE, "give the format"),
+    "points of a line": (
+        "fit {f}/monday.parquet -t fraud -c direct --points 5 -o {o}",
+        USAGE,
+        "cards",
+    ),
+    "guarantee of moments": (
+        "fit {f}/monday.parquet -t fraud -c moment --guarantee 0.9 -o {o}",
+        USAGE,
+        "scorecard or direct",
+    ),
+    "number of lines": (
+        "fit {f}/monday.parquet -t fraud --max-lines many -o {o}",
+        DATA,
+        "max_lines",
+    ),
+    "scale of points": ("fit {f}/monday.parquet -t fraud --points few -o {o}", DATA, "points"),
+    "kind of document": (
+        "report {f}/card.dx --template comittee -o {o}",
+        USAGE,
+        "'committee'",
+    ),
+    "segments without rows": ("report {f}/card.dx --segment a -o {o}", USAGE, "give files"),
+    "labels without rows": ("report {f}/card.dx -t a -o {o}", USAGE, "give files"),
+    "alarm rate": (
+        "watch {f}/model.dx {f}/monday.parquet -t fraud -r {f}/monday.parquet --alarm-rate 2",
+        USAGE,
+        "between 0 and 1",
+    ),
+    "limit": ("threshold {f}/monday.parquet -s amount -t fraud --limit fpr", USAGE, "fpr=0.01"),
+    "limit alone": (
+        "threshold {f}/monday.parquet -s amount -t fraud --limit fpr=0.1",
+        USAGE,
+        "needs a confidence",
+    ),
+    "alerts": (
+        "threshold {f}/monday.parquet -s amount -t fraud --limit alerts=9 --guarantee 0.9",
+        USAGE,
+        "--budget 9",
+    ),
+    "written twice": (
+        "predict {f}/model.dx {f}/scored.parquet --keep score -o {o}.csv",
+        USAGE,
+        "also written by predict",
+    ),
     "line as PMML": ("export {f}/model.dx --to pmml", DATA, "scorecards"),
     "empty name in SQL": (
         "export {f}/nameless.dx --to sql",
         DATA,
         "feature 1 of 3 has an empty name",
     ),
-    "named columns of LIBSVM": ("summarize {f}/tuesday.svm --features a -o {o}", USAGE, "LIBSVM"),
 }
 
 
@@ -161,7 +201,6 @@ def folder(files):
     content[-1] ^= 1
     (files / "damaged.moments").write_bytes(content)
     (files / "wrong.parquet").write_text("a,b\n1,2\n", encoding="utf-8")
-    (files / "wrong.svm").write_text("a,b\n1,2\n", encoding="utf-8")
     rows = "".join(f"{k},{k % 3},{-k},{k % 2}\n" for k in range(20))
     (files / "nameless.csv").write_text(f",a,b,y\n{rows}", encoding="utf-8")
     read = summarize(files / "nameless.csv", target="y")
@@ -170,6 +209,8 @@ def folder(files):
     (files / "latin_header.csv").write_bytes(header)
     labels = "amount,age,fraud\n1,2,no\n2,1,möglich\n".encode("latin-1")
     (files / "latin_labels.csv").write_bytes(labels)
+    rows = parquet.read_table(files / "monday.parquet")
+    parquet.write_table(rows.append_column("score", rows["age"]), files / "scored.parquet")
     (files / "young.csv").write_text("amount,age,clock,fraud\n1,old,2,true\n", encoding="utf-8")
     (files / "model_less.csv").write_text("amount,clock\n1.5,2.5\n", encoding="utf-8")
     return files
@@ -180,7 +221,7 @@ def test_a_command_that_fails_says_why(call, folder, tmp_path, name):
     command, code, message = WRONG[name]
     result = call(*command.format(f=folder, o=tmp_path / "out").split())
     assert result.code == code, result.err
-    assert message in result.err
+    assert message in " ".join(result.err.split())
     assert "Traceback" not in result.err
     assert result.out == ""
     assert not (tmp_path / "out").exists()
@@ -190,15 +231,10 @@ def test_a_command_that_fails_says_why(call, folder, tmp_path, name):
     ("library", "command", "extra"),
     [
         ("pyarrow", "summarize {f}/monday.parquet -t fraud -o {o}", "directrix[arrow]"),
-        (
-            "pyspark",
-            "summarize {f}/monday.parquet -t fraud --spark local -o {o}",
-            "directrix[spark]",
-        ),
         ("matplotlib", "report {f}/card.dx -o {o}", "directrix[plot]"),
         ("onnx", "export {f}/model.dx --to onnx -o {o}", "directrix[onnx]"),
     ],
-    ids=["pyarrow", "pyspark", "matplotlib", "onnx"],
+    ids=["pyarrow", "matplotlib", "onnx"],
 )
 def test_a_missing_library_is_named_with_its_extra(
     call, folder, tmp_path, monkeypatch, library, command, extra
@@ -225,40 +261,26 @@ def test_debug_shows_the_traceback(call, folder, tmp_path, monkeypatch):
         call("summarize", folder / "monday.parquet", "-t", "fruad", "-o", tmp_path / "out")
 
 
-COLUMNS = [f"column{index}" for index in range(14)]
-MANY = "The columns are " + ", ".join(COLUMNS[:12]) + " and 2 more."
+REMEDY = "prepare such values, or fit without them"
+AS_THEY_ARE = "; fit -c scorecard takes text and missing values as they are"
 #: Errors, and the messages that are made from their fields.
 DESCRIPTIONS = [
     (
         ColumnNotFoundError("fruad", ["amount", "fraud"]),
-        "no column named 'fruad'; did you mean 'fraud'? The columns are amount, fraud.",
+        "no column named 'fruad'; did you mean 'fraud'? The columns are ['amount', 'fraud']",
     ),
-    (ColumnNotFoundError("x", COLUMNS), f"no column named 'x'. {MANY}"),
     (
         NotNumericError(["town"], ["string"], "what another program would do"),
-        (
-            "column 'town' holds string, not numbers: encode such columns as numbers, or use "
-            "--drop town; fit -c scorecard takes text and missing values as they are"
-        ),
+        f"column 'town' holds string, not numbers: {REMEDY} (use --drop town){AS_THEY_ARE}",
     ),
     (
-        MissingValuesError(["age", "clock"], 7),
-        (
-            "columns 'age', 'clock' hold missing values (NaN) in 7 rows: impute them, leave those "
-            "rows out, or use --drop age,clock; fit -c scorecard takes text and missing values "
-            "as they are"
-        ),
+        MissingValuesError(["age", "b"], 7),
+        f"columns 'age', 'b' hold missing values (NaN) in 7 rows: {REMEDY} (use --drop age,b)"
+        + AS_THEY_ARE,
     ),
     (
         InfiniteValuesError([0], 7),
-        "column 0 holds infinity in 7 rows: replace it, or leave those rows out",
-    ),
-    (
-        InfiniteValuesError(COLUMNS, 7),
-        (
-            "columns 'column0', 'column1', 'column2', 'column3', 'column4' and 9 more hold "
-            "infinity in 7 rows: replace it, leave those rows out, or use --drop"
-        ),
+        f"column 0 holds infinity in 7 rows: {REMEDY} (use --drop)",
     ),
     (
         MissingLibraryError("displays are drawn with matplotlib", "matplotlib"),
@@ -273,18 +295,9 @@ DESCRIPTIONS = [
     (ValueError("wrong value"), "wrong value"),
     (KeyError("a message, not a repr"), "a message, not a repr"),
     (
-        FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), "a.csv"),
-        "a.csv: there is no such file or folder",
+        FileNotFoundError(errno.ENOENT, "No such file or directory", "a.csv"),
+        "a.csv: No such file or directory",
     ),
-    (
-        IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), "rows"),
-        "rows: it is a folder, not a file",
-    ),
-    (
-        PermissionError(errno.EACCES, os.strerror(errno.EACCES), "a.csv"),
-        "a.csv: permission to read or write it is denied",
-    ),
-    (OSError(errno.ENOSPC, "disk full", "a.csv"), "a.csv: disk full"),
     (OSError("disk full"), "disk full"),
     (
         MemoryError("3 GB"),
@@ -308,7 +321,7 @@ def test_a_message_is_made_from_the_fields_of_an_error(error, message):
 )
 def test_the_option_of_a_message_names_the_columns_in_a_shell(names):
     message, _ = describe_error(NotNumericError(names, ["string"] * len(names)))
-    words = shlex.split(message.partition("use ")[2].partition("; fit -c")[0])
+    words = shlex.split(message.partition("(use ")[2].partition(AS_THEY_ARE)[0].removesuffix(")"))
     assert words[0] == "--drop"
     assert parse_columns(words[1:]) == names
 
@@ -316,14 +329,8 @@ def test_the_option_of_a_message_names_the_columns_in_a_shell(names):
 def test_what_a_message_recommends_succeeds(call, folder, tmp_path):
     command = ["fit", folder / "rich.parquet", "-t", "fraud", "-c", "moment"]
     refused = call(*command, "-o", tmp_path / "out.dx")
-    option = refused.err.partition("use ")[2].partition(";")[0]
+    option = refused.err.partition("(use ")[2].partition(");")[0]
     assert call(*command, *shlex.split(option), "-o", tmp_path / "out.dx").code == 0
-
-
-def test_the_error_of_a_spark_worker_is_its_last_line():
-    error = type("PythonException", (Exception,), {"__module__": "pyspark.errors"})
-    text = "Traceback:\n  File 'a.py'\nValueError: the row\n\nJVM stacktrace:\nat java.lang\n"
-    assert describe_error(error(text)) == ("Spark: ValueError: the row", DATA)
 
 
 def test_similar_names_are_suggested():

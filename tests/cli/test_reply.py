@@ -11,11 +11,12 @@ import typer
 from directrix.cli.reply import (
     Reply,
     UsageError,
-    format_table,
     render_reply,
     show_status,
     to_json_value,
 )
+from directrix.metrics import Error
+from directrix.models.operating_point import Rates
 
 
 def run(reply, **options):
@@ -88,6 +89,7 @@ def test_an_interrupt_of_a_command_is_one_line(call, files, monkeypatch):
 def test_warnings_of_a_fit_are_notes(call, files, tmp_path):
     # A feature without information: no candidate beats logistic regression.
     command = ["fit", files / "monday.parquet", "-t", "fraud", "--features", "clock"]
+    command += ["-c", "direct"]
     command += ["-o", tmp_path / "m.dx"]
     result = call(*command)
     assert result.code == 0, result.err
@@ -101,11 +103,10 @@ def test_warnings_of_a_fit_are_notes(call, files, tmp_path):
 def test_values_for_json():
     value = {1: (np.int64(2), float("inf"), None, True, np.array([0.5])), "path": Reply}
     assert to_json_value(value) == {"1": [2, None, None, True, [0.5]], "path": str(Reply)}
-
-
-def test_a_table_is_aligned():
-    table = format_table(["name", "value", "method"], [["a", "1.5", "x"]], left_aligned=(0, 2))
-    assert table == "name  value  method\na       1.5  x"
+    record = {"rates": Rates(0.5, 0.1, np.nan, 0.5), "metric": Error()}
+    rates = {"tpr": 0.5, "fpr": 0.1, "precision": None, "metric": 0.5}
+    assert to_json_value(record) == {"rates": rates, "metric": "Error()"}
+    assert to_json_value(Reply("a"))["exit_code"] == 0
 
 
 def test_status_is_not_shown_without_a_terminal(capsys):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -12,7 +13,7 @@ from directrix.cli.commands.reports import report
 from directrix.cli.commands.summaries import show, summarize
 from directrix.cli.commands.threshold import threshold
 from directrix.cli.commands.watch import watch
-from directrix.cli.reply import render_reply
+from directrix.cli.reply import Reply, render_reply
 
 #: Help is plain text: boxes and colours would clutter pipes and logs.
 app = typer.Typer(
@@ -23,6 +24,19 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+#: The commands, each with the example of its help.
+_COMMANDS: dict[Callable[..., Reply], str] = {
+    fit: "loans.parquet -t bad -m recall@fpr=0.05 -o card.dx",
+    predict: "card.dx new.parquet --keep id -o scored.parquet",
+    evaluate: "card.dx later.parquet -t bad",
+    threshold: "scored.parquet -s score -t bad --limit fpr=0.01 --guarantee 0.95",
+    report: "card.dx later.parquet -t bad -o card.html",
+    export: "card.dx -o card.sql",
+    show: "card.dx",
+    summarize: "may.parquet -t bad --add april.moments -o both.moments",
+    watch: "card.dx today.parquet -r 'days/*.parquet' -t bad",
+}
 
 
 def _show_version(value: bool) -> None:  # noqa: FBT001 - typer passes it by position
@@ -46,5 +60,6 @@ def _main(
 
 
 app.callback()(_main)
-for _command in (*(fit, predict, evaluate, threshold, report, export, show, summarize, watch),):
-    app.command(_command.__name__)(render_reply(_command))
+for _command, _example in _COMMANDS.items():
+    _name = _command.__name__
+    app.command(_name, epilog=f"Example: directrix {_name} {_example}")(render_reply(_command))

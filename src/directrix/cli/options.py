@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import csv
-import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
-from urllib.parse import urlsplit
 
 import typer
 
 from directrix.cli.reply import UsageError
-from directrix.exceptions.columns import suggest_names
 
 if TYPE_CHECKING:
     from directrix.metrics.base import Metric
@@ -75,29 +72,22 @@ def require_output(output: str | None, reads: Iterable[str | None], *, force: bo
     """Raise an error if a command must not write its output file; call this before any work.
 
     ``output`` is None if the command writes to stdout. ``reads`` are the inputs of the command:
-    files, folders, patterns or URLs; None entries are ignored. ``force`` says whether an existing
-    file may be overwritten. An input never is.
+    files, folders or patterns; None entries are ignored. ``force`` says whether an existing file
+    may be overwritten. An input never is.
     """
     if output is None:
         return
     path = Path(output)
     if not path.parent.is_dir():
-        folder = str(path.parent)
-        msg = f"there is no folder {folder!r} to write {path.name} to: make it first"
+        msg = f"there is no folder {str(path.parent)!r} to write {path.name} to: make it first"
         raise UsageError(msg)
-    if path.is_dir():
-        _refuse(f"{output} is a folder: give the name of a file")
+    require(not path.is_dir(), f"{output} is a folder: give the name of a file", _OUTPUT)
     if not path.is_file():  # a new file, or a device such as /dev/null, which stores nothing
         return
-    for given in reads:
-        if given is not None and _is_read(path, given):
-            _refuse(f"{output} is read by this command ({given}): give another name")
-    if not force:
-        _refuse(f"{output} exists: overwrite it with --force, or give another name")
-
-
-def _refuse(message: str) -> None:
-    raise typer.BadParameter(message, param_hint="--output")
+    for given in filter(None, reads):
+        message = f"{output} is read by this command ({given}): give another name"
+        require(not _is_read(path, given), message, _OUTPUT)
+    require(force, f"{output} exists: overwrite it with --force, or give another name", _OUTPUT)
 
 
 def _is_read(output: Path, given: str) -> bool:
@@ -108,66 +98,26 @@ def _is_read(output: Path, given: str) -> bool:
     from directrix.engines.readers import matching_files
 
     try:
-        paths = matching_files(_local(given))
+        paths = list(map(Path, matching_files(given)))
     except FileNotFoundError:  # said when it is read
         return False
-    for path in paths:
-        if Path(path).is_dir():
-            inside = output.resolve().is_relative_to(Path(path).resolve())
-            if inside or any(_same(output, file) for file in _files_under(path)):
-                return True
-        elif _same(output, path):
-            return True
-    return False
-
-
-def _local(given: str) -> str:
-    """Return the path of a ``file:`` URL, which Spark reads; any other text unchanged."""
-    parts = urlsplit(given)
-    if parts.scheme != "file":
-        return given
-    from urllib.request import url2pathname
-
-    return url2pathname(parts.path)
-
-
-def _same(output: Path, path: str) -> bool:
-    try:
-        return output.samefile(path)
-    except OSError:  # a broken link is not a file that can be read
-        return False
-
-
-def _files_under(folder: str) -> Iterator[str]:
-    """Iterate over all files below a folder; links are followed, each folder once."""
-    visited = set()
-    for root, folders, names in os.walk(folder, followlinks=True):
-        state = Path(root).stat()
-        if (state.st_dev, state.st_ino) in visited:
-            folders.clear()
-            continue
-        visited.add((state.st_dev, state.st_ino))
-        for name in names:
-            yield str(Path(root) / name)
+    files = [file for path in paths for file in (path.rglob("*") if path.is_dir() else [path])]
+    return any(file.exists() and output.samefile(file) for file in files)
 
 
 # ── Options that several commands share, and checks of their values ───────────────────────────────
 
-
-#: SQL dialects, for help texts; `directrix.engines` would take long to import for them.
-DIALECTS = ("duckdb", "postgres", "bigquery", "snowflake", "spark", "clickhouse", "sqlite")
+_OUTPUT = "--output"
 _COLUMNS = "separated by commas; may be repeated"
 
 Model = Annotated[str, typer.Argument(metavar="MODEL", help="Model file written by fit.")]
 Rows = Annotated[
     list[str],
-    typer.Argument(
-        metavar="ROWS", help="Parquet, Arrow, CSV or LIBSVM files, folders or patterns."
-    ),
+    typer.Argument(metavar="ROWS", help="Parquet, Arrow or CSV files, folders or patterns."),
 ]
-Target = Annotated[
-    str | None,
-    typer.Option("--target", "-t", help="Column with the labels; not needed for LIBSVM files."),
+Target = Annotated[str, typer.Option("--target", "-t", help="Column with the labels.")]
+OptionalTarget = Annotated[
+    str | None, typer.Option("--target", "-t", help="Column with the labels.")
 ]
 Features = Annotated[
     list[str] | None,
@@ -183,38 +133,22 @@ Segment = Annotated[
     str | None,
     typer.Option("--segment", help="Column with the segment of each row, such as a country."),
 ]
-InEverySegment = Annotated[
-    bool,
-    typer.Option(
-        "--in-every-segment",
-        help="Keep the limits in each segment of --segment, not only over all rows.",
-    ),
-]
 Positive = Annotated[
     str | None,
-    typer.Option(help="Label to catch; all others are the other class. Default: the last label."),
+    typer.Option(help="Label to catch, of two. Default: the last in sorted order."),
 ]
-Format = Annotated[
-    str | None,
-    typer.Option("--format", help="File format if the file names do not show it: libsvm."),
-]
-FeatureCount = Annotated[
-    int | None, typer.Option("--n-features", help="Number of features of LIBSVM files.")
-]
-Spark = Annotated[
-    str | None,
-    typer.Option(
-        help="URL of a Spark master that reads the files, such as local[4], or of Spark Connect."
-    ),
+Guarantee = Annotated[
+    float | None,
+    typer.Option(help="Confidence that new rows stay within the limits, such as 0.95."),
 ]
 Json = Annotated[
     bool, typer.Option("--json", help="Print the result as JSON on stdout, and nothing else.")
 ]
-Output = Annotated[str, typer.Option("--output", "-o", help="File to write.")]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite the output file if it exists.")]
+Output = Annotated[str, typer.Option(_OUTPUT, "-o", help="File to write.")]
 OptionalOutput = Annotated[
-    str | None, typer.Option("--output", "-o", help="File to write. Default: stdout.")
+    str | None, typer.Option(_OUTPUT, "-o", help="File to write. Default: none.")
 ]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite the output file if it exists.")]
 
 
 def _complete_metric(incomplete: str) -> list[str]:
@@ -237,12 +171,12 @@ MetricText = Annotated[
 ]
 
 
-def parse_metric(text: str) -> Metric:
+def parse_metric(text: str | None) -> Metric | None:
     """Return the metric that a text names; raise a usage error that suggests similar names."""
     from directrix.metrics.table import resolve
 
     try:
-        return resolve(text)
+        return None if text is None else resolve(text)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--metric") from None
 
@@ -252,14 +186,6 @@ def parse_columns(given: Sequence[str] | None) -> list[str] | None:
     if not given:
         return None
     return [name.strip() for text in given for name in next(csv.reader([text])) if name.strip()]
-
-
-def check_choice(value: str, allowed: Sequence[str], option: str) -> str:
-    """Return a value that is allowed; raise a usage error for any other."""
-    if value not in allowed:
-        msg = f"{value!r} is not one of {', '.join(allowed)}{suggest_names(value, allowed)}"
-        raise typer.BadParameter(msg, param_hint=option)
-    return value
 
 
 def require(condition: Any, message: str, option: str | None = None) -> None:

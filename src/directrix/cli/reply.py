@@ -10,7 +10,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import singledispatch, wraps
 from io import StringIO
 from math import isfinite
@@ -19,32 +19,15 @@ from typing import Any
 
 import typer
 
-from directrix._printing import text_table
 from directrix.cli import INTERRUPTED, load_library
 from directrix.exceptions import EXTRAS, MissingLibraryError
-from directrix.exceptions.columns import (
-    ColumnNotFoundError,
-    InfiniteValuesError,
-    MissingValuesError,
-    NotNumericError,
-    UnusableColumnsError,
-)
+from directrix.exceptions.columns import InfiniteValuesError, UnusableColumnsError
 
 # ── Error messages of the command line: what is wrong, and what to do about it ────────────────────
 
 
 #: Exit codes: something about the data or the model, and how the command was called.
 DATA_ERROR, CALL_ERROR = 1, 2
-
-#: Names of columns that a message lists before it only counts them.
-_LISTED_COLUMNS = 12
-
-#: What to do about columns that cannot be used.
-_REMEDIES: dict[type[UnusableColumnsError], tuple[str, ...]] = {
-    NotNumericError: ("encode such columns as numbers",),
-    MissingValuesError: ("impute them", "leave those rows out"),
-    InfiniteValuesError: ("replace it", "leave those rows out"),
-}
 
 
 class UsageError(Exception):
@@ -56,25 +39,14 @@ class UsageError(Exception):
 
 def describe_error(error: Exception) -> tuple[str, int]:
     """Return the message and the exit code for an error."""
-    library = type(error).__module__.partition(".")[0]
-    # Errors of Arrow are subclasses of ValueError and KeyError, so they come first.
-    describe = {"pyarrow": _describe_arrow_error, "pyspark": _describe_spark_error}.get(library)
-    message = (describe or _describe)(error)
+    if type(error).__module__.partition(".")[0] == "pyarrow":
+        message = (  # such errors are subclasses of ValueError and KeyError, so they come first
+            f"the rows cannot be read ({str(error).splitlines()[0]}); the file type is taken from "
+            "the name of the file: .parquet, .csv or .arrow"
+        )
+    else:
+        message = _describe(error)
     return message, CALL_ERROR if isinstance(error, ImportError) else DATA_ERROR
-
-
-def _describe_arrow_error(error: Exception) -> str:
-    return (
-        f"the rows cannot be read ({str(error).splitlines()[0]}); the file type is taken from the "
-        "name of the file: .parquet, .csv, .arrow or .svm"
-    )
-
-
-def _describe_spark_error(error: Exception) -> str:
-    """Return the error of a worker, which stands last, before the stack trace of Java."""
-    text = str(error).partition("JVM stacktrace")[0]
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return f"Spark: {lines[-1] if lines else error}"
 
 
 @singledispatch
@@ -91,36 +63,23 @@ def _(error: Exception) -> str:
 
 
 @_describe.register
-def _(error: KeyError) -> str:  # its text is the repr of the message
-    return str(error.args[0] if error.args else error)
-
-
-@_describe.register
-def _(error: ColumnNotFoundError) -> str:
-    names = error.available
-    similar = " or ".join(map(repr, error.similar))
-    suggestion = f"; did you mean {similar}?" if similar else "."
-    listed = ", ".join(map(str, names[:_LISTED_COLUMNS]))
-    left_out = len(names) - _LISTED_COLUMNS
-    more = f" and {left_out} more" if left_out > 0 else ""
-    return f"no column named {error.name!r}{suggestion} The columns are {listed}{more}."
+def _(error: KeyError) -> str:  # the text of a plain one is the repr of its message
+    plain = type(error) is KeyError and error.args
+    return str(error.args[0] if plain else error)
 
 
 @_describe.register
 def _(error: UnusableColumnsError) -> str:
-    """Return alternatives; the last is to leave the columns out, if they have names."""
-    remedies = _REMEDIES[type(error)]
+    """Return what to do about columns: encode or impute, or fit without them, or fit a card."""
+    dropped = "--drop"
     if all(isinstance(name, str) for name in error.columns):
         listed = StringIO()
-        if len(error.columns) <= _LISTED_COLUMNS:
-            csv.writer(listed, lineterminator="").writerow(error.columns)
-        columns = f" {shlex.quote(listed.getvalue())}" if listed.getvalue() else ""
-        remedies = (*remedies, f"use --drop{columns}")
-    either = ", or ".join(filter(None, (", ".join(remedies[:-1]), remedies[-1])))
-    as_they_are = "; fit -c scorecard takes text and missing values as they are"
-    return (
-        f"{error.problem}: {either}{'' if isinstance(error, InfiniteValuesError) else as_they_are}"
-    )
+        csv.writer(listed, lineterminator="").writerow(error.columns)
+        dropped += f" {shlex.quote(listed.getvalue())}"
+    remedy = f"{error.problem}: prepare such values, or fit without them (use {dropped})"
+    if isinstance(error, InfiniteValuesError):
+        return remedy
+    return f"{remedy}; fit -c scorecard takes text and missing values as they are"
 
 
 @_describe.register
@@ -130,17 +89,7 @@ def _(error: MemoryError) -> str:
 
 @_describe.register
 def _(error: OSError) -> str:
-    if error.filename is None:
-        return str(error)
-    if isinstance(error, FileNotFoundError):
-        reason = "there is no such file or folder"
-    elif isinstance(error, IsADirectoryError):
-        reason = "it is a folder, not a file"
-    elif isinstance(error, PermissionError):
-        reason = "permission to read or write it is denied"
-    else:
-        reason = error.strerror or str(error)
-    return f"{error.filename}: {reason}"
+    return str(error) if error.filename is None else f"{error.filename}: {error.strerror}"
 
 
 @_describe.register
@@ -234,9 +183,15 @@ def _print_to_stderr(text: str) -> None:
 
 
 def to_json_value(value: Any) -> Any:
-    """Return a value as JSON can hold it; NaN and infinity become null."""
+    """Return a value as JSON can hold it: records become objects, NaN and infinity null."""
     import numpy as np
 
+    from directrix.metrics import Metric
+
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
+    elif is_dataclass(value) and not isinstance(value, type | Metric):
+        value = {each.name: getattr(value, each.name) for each in fields(value)}
     if isinstance(value, Mapping):
         return {str(key): to_json_value(entry) for key, entry in value.items()}
     if isinstance(value, np.ndarray | list | tuple):
@@ -246,13 +201,6 @@ def to_json_value(value: Any) -> Any:
     if isinstance(value, float):
         return value if isfinite(value) else None
     return value if value is None or isinstance(value, bool | int | str) else str(value)
-
-
-def format_table(
-    header: Sequence[str], rows: Sequence[Sequence[str]], left_aligned: Sequence[int] = (0,)
-) -> str:
-    """Return a table as text; columns that are not left-aligned are right-aligned."""
-    return "\n".join(text_table([header, *rows], left_aligned))
 
 
 @contextmanager

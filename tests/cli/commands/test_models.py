@@ -1,63 +1,67 @@
+"""The commands ``evaluate``, ``predict``, ``export`` and ``show``."""
+
 import numpy as np
 import pytest
 
 pytest.importorskip("typer")
 pytest.importorskip("pyarrow")
 
-import pandas as pd
-import pyarrow as pa
 from pyarrow import csv, parquet
 
-from directrix import MomentClassifier, ScorecardClassifier
-from directrix.export import load, save
+from directrix import Moments
+from directrix.classifiers import evaluate
+from directrix.export import load, to_json, to_pmml, to_python, to_sql
+
+
+@pytest.fixture
+def tuesday(files):
+    rows = parquet.read_table(files / "rich.parquet").to_pandas()
+    return rows[["amount", "age", "clock"]], rows["fraud"].to_numpy(), rows
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("model", ["model.dx", "card.dx"])
+def test_values_are_those_of_the_library(call, files, tuesday, model):
+    X, y, rows = tuesday
+    scores = load(files / model).decision_function(X)
+    roles = {"sample_weight": rows["weight"], "segment": rows["country"]}
+    expected = evaluate(y, scores, "recall@fpr=0.1", threshold=0.0, **roles)
+    words = ["evaluate", files / model, files / "rich.parquet", "-t", "fraud"]
+    words += ["--weight", "weight", "--segment", "country"]
+    assert call(*words).out == f"{expected}\n"
+    values = call(*words, "--json").json
+    assert values["measures"]["recall"] == pytest.approx(expected["recall"]._asdict())
+    assert values["segments"]["rates"][0]["segment"] == "bad"
+    assert str(evaluate(y, scores, "f1", threshold=0.0)) in call(*words[:5], "-m", "f1").out
 
 
 @pytest.mark.parametrize("name", ["out.parquet", "out.csv"])
-def test_predictions_are_those_of_the_model(call, files, tmp_path, name):
-    output = tmp_path / name
+def test_predictions_are_those_of_the_model(call, files, tmp_path, tuesday, name):
+    output, (X, _, _) = tmp_path / name, tuesday
     keep = ["--keep", "amount,fraud"]
-    result = call("predict", files / "model.dx", files / "tuesday.parquet", *keep, "-o", output)
+    result = call("predict", files / "model.dx", files / "rich.parquet", *keep, "-o", output)
     assert result.code == 0, result.err
     written = (parquet.read_table if name.endswith("parquet") else csv.read_csv)(output)
     assert written.column_names == ["amount", "fraud", "score", "probability_true", "prediction"]
-    model = load(files / "model.dx")
-    X = parquet.read_table(files / "tuesday.parquet").to_pandas()[["amount", "age", "clock"]]
-    rows = written.to_pandas()
+    model, rows = load(files / "model.dx"), written.to_pandas()
     assert rows["score"].to_numpy() == pytest.approx(model.decision_function(X))
     assert rows["probability_true"].to_numpy() == pytest.approx(model.predict_proba(X)[:, 1])
     assert (rows["prediction"].to_numpy() == model.predict(X)).all()
-    assert not list(tmp_path.glob("*.part"))
 
 
-def test_predictions_are_streamed_to_stdout(call, files):
-    result = call("predict", files / "model.dx", files / "tuesday.parquet", "-o", "-")
-    lines = result.out.splitlines()
-    assert len(lines) == 601
-    assert lines[0] == '"score","probability_true","prediction"'
-    assert "600 rows" in result.err
-
-
-def test_counts_as_json(call, files, tmp_path):
-    rows = [files / "holes.parquet", "-o", tmp_path / "out.csv"]
-    result = call("predict", files / "model.dx", *rows, "--json")
-    assert result.code == 0, result.err
-    assert result.json.keys() == {"output", "rows", "flagged", "incomplete", "warnings"}
-    assert (result.json["rows"], result.json["incomplete"]) == (600, 1)
-
-
-def test_a_row_that_lacks_a_value_has_an_empty_prediction(call, files):
+def test_a_row_that_lacks_a_value_has_an_empty_prediction(call, files, tmp_path):
     result = call("predict", files / "model.dx", files / "holes.parquet", "-o", "-")
-    assert result.code == 0
-    assert result.out.splitlines()[6] == ",,"
+    assert result.code == 0, result.err
+    lines = result.out.splitlines()
+    assert lines[0] == '"score","probability_true","prediction"'
+    assert (len(lines), lines[6]) == (601, ",,")
     assert "1 rows lack a value" in result.err
-
-
-def test_libsvm(call, files, tmp_path):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(50, 3))
-    save(MomentClassifier("auc").fit(X, X[:, 0] > 0), tmp_path / "m.dx")
-    result = call("predict", tmp_path / "m.dx", files / "tuesday.svm", "-o", "-")
-    assert len(result.out.splitlines()) == 601
+    rows = [files / "holes.parquet", "-o", tmp_path / "out.csv"]
+    values = call("predict", files / "model.dx", *rows, "--json").json
+    assert values.keys() == {"output", "rows", "flagged", "incomplete", "warnings"}
+    assert (values["rows"], values["incomplete"]) == (600, 1)
+    card = call("predict", files / "card.dx", files / "holes.parquet", "-o", "-")
+    assert "lack" not in card.err
 
 
 def test_no_rows_write_no_file(call, files, tmp_path):
@@ -69,40 +73,45 @@ def test_no_rows_write_no_file(call, files, tmp_path):
     assert not output.exists()
 
 
-def test_the_probability_is_that_of_the_positive_class(call, tmp_path):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(300, 2))
-    y = np.where(X[:, 0] + rng.normal(size=300) > 0, "bad", "good")
-    rows = pd.DataFrame(X, columns=["a", "b"])
-    model = MomentClassifier("auc", positive="bad").fit(rows, y)
-    save(model, tmp_path / "m.dx")
-    parquet.write_table(
-        pa.table({"a": X[:, 0], "b": X[:, 1], "score": y}), tmp_path / "rows.parquet"
-    )
-    output = tmp_path / "out.parquet"
-    result = call("predict", tmp_path / "m.dx", tmp_path / "rows.parquet", "-o", output)
+@pytest.mark.every_case
+@pytest.mark.parametrize(
+    ("suffix", "writer"),
+    [("json", to_json), ("py", to_python), ("sql", to_sql), ("pmml", to_pmml)],
+)
+def test_the_suffix_chooses_the_format(call, files, tmp_path, suffix, writer):
+    output = tmp_path / f"card.{suffix}"
+    result = call("export", files / "card.dx", "-o", output)
     assert result.code == 0, result.err
-    written = parquet.read_table(output)
-    assert written.column_names == ["score", "probability_bad", "prediction"]
-    assert written["probability_bad"].to_numpy() == pytest.approx(model.predict_proba(rows)[:, 0])
-    keep = ["--keep", "score", "-o", output, "--force"]
-    result = call("predict", tmp_path / "m.dx", tmp_path / "rows.parquet", *keep)
-    assert result.code == 2
-    assert "'score' is also written by predict" in result.err
+    expected = str(writer(load(files / "card.dx"))).rstrip()
+    assert output.read_text(encoding="utf-8").rstrip() == expected
+    named = {"py": "python"}.get(suffix, suffix)
+    assert call("export", files / "card.dx", "--to", named).out.rstrip() == expected
 
 
-def test_a_card_writes_its_points_as_sql_does(call, tmp_path):
-    rng = np.random.default_rng(0)
-    rows = pd.DataFrame({"a": rng.normal(size=300), "b": rng.choice(["u", "v"], 300)})
-    y = np.where(rows["a"] + rng.normal(size=300) > 0, "bad", "good")
-    card = ScorecardClassifier(
-        "auc", positive="bad", points="integer", learn_from="counts", max_crosses=0, max_lines=6
-    ).fit(rows, y)
-    save(card, tmp_path / "card.dx")
-    rows.to_parquet(tmp_path / "rows.parquet")
-    output = tmp_path / "out.parquet"
-    result = call("predict", tmp_path / "card.dx", tmp_path / "rows.parquet", "-o", output)
-    assert result.code == 0, result.err
-    written = parquet.read_table(output)
-    assert written.column_names == ["points", "score", "probability_bad", "prediction"]
-    assert (written["points"].to_numpy() == card.predict_points(rows)).all()
+def test_sql_of_a_table(call, files):
+    expected = to_sql(load(files / "model.dx"), dialect="postgres").select("shop.rows", keep=["id"])
+    options = ["--to", "sql", "--dialect", "postgres", "--table", "shop.rows", "--keep", "id"]
+    assert call("export", files / "model.dx", *options).out.rstrip() == expected
+
+
+def test_binary_formats(call, files, tmp_path, tuesday):
+    model, (X, _, _) = tmp_path / "again.dx", tuesday
+    assert call("export", files / "model.dx", "-o", model).code == 0
+    again, before = load(model).decision_function(X), load(files / "model.dx").decision_function(X)
+    assert np.array_equal(again, before)
+    onnx = pytest.importorskip("onnx")
+    assert call("export", model, "-o", tmp_path / "m.onnx").code == 0
+    assert [value.name for value in onnx.load(tmp_path / "m.onnx").graph.input] == ["X"]
+
+
+def test_a_summary_and_a_model_are_shown(call, files):
+    result = call("show", files / "monday.moments")
+    assert result.out.startswith("600 rows; 3 features; classes {False: ")
+    values = call("show", files / "monday.moments", "--json").json
+    moments = Moments.load(files / "monday.moments")
+    assert values["moments"]["True"]["mean"] == moments.positive.mean.tolist()
+    result = call("show", files / "model.dx")
+    assert result.out.startswith("MomentClassifier of the classes False, True; positive is True")
+    values = call("show", files / "model.dx", "--json").json
+    assert (values["kind"], len(values["coef"][0])) == ("model", 3)
+    assert values["operating_point"]["predicted"]["fpr"] == pytest.approx(0.1)

@@ -52,17 +52,3 @@ def test_the_checksum_is_that_of_the_exported_file(call, card_files, tmp_path):
     assert call("export", model, "--to", "sql", "-o", tmp_path / "card.sql").code == 0
     checksum = sha256((tmp_path / "card.sql").read_bytes()).hexdigest()
     assert checksum in output.read_text(encoding="utf-8")
-
-
-@pytest.mark.every_case
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--template", "comittee"], "did you mean 'committee'"),
-        (["--segment", "home"], "give files"),
-    ],
-)
-def test_options_of_documents_are_checked(call, card_files, tmp_path, options, message):
-    result = call("report", card_files / "card.dx", *options, "-o", tmp_path / "d.html")
-    assert result.code == 2
-    assert message in " ".join(result.err.replace("│", " ").split())

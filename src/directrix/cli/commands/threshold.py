@@ -20,7 +20,7 @@ def threshold(
     score: Annotated[
         str, typer.Option("--score", "-s", help="Column with the scores; higher means positive.")
     ],
-    target: opt.Target = None,
+    target: opt.Target,
     metric: opt.MetricText = None,
     limit: Annotated[
         list[str] | None,
@@ -36,21 +36,10 @@ def threshold(
     per: Annotated[
         str, typer.Option(help="With --budget: column with the period of each row.")
     ] = "day",
-    guarantee: Annotated[
-        float | None,
-        typer.Option(
-            help="Confidence that new rows stay within the limits, or new periods within the "
-            "budget, such as 0.95."
-        ),
-    ] = None,
-    segment: opt.Segment = None,
-    in_every_segment: opt.InEverySegment = False,
+    guarantee: opt.Guarantee = None,
     weight: opt.Weight = None,
     positive: opt.Positive = None,
-    output: Annotated[
-        str | None,
-        typer.Option("--output", "-o", help="Model file to write, for other commands."),
-    ] = None,
+    output: opt.OptionalOutput = None,
     force: opt.Force = False,
     as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
@@ -62,43 +51,37 @@ def threshold(
     import numpy as np
 
     from directrix.classifiers import OperatingPointClassifier
-    from directrix.cli.formatting import describe_model, model_json
-    from directrix.cli.rows import RowFiles, labels_to_fit, read_rows
+    from directrix.cli.formatting import describe_model, model_values
+    from directrix.cli.rows import RowFiles, label_of, require_two
     from directrix.export import save
-    from directrix.metrics import Budget, InEverySegment
+    from directrix.metrics import Budget
 
     require_output(output, rows, force=force)
     limits: Any = _parse_limits(limit)
     if budget is not None:
         require(not limits, "a budget is a limit by itself: leave --limit out", "--budget")
-        require(segment is None, "a budget is over all rows: leave --segment out", "--budget")
         limits = Budget(budget, per=per)
     require(limits is None or guarantee is not None, "a limit needs a confidence", "--guarantee")
-    require(not in_every_segment or segment, "give the column of segments", "--segment")
-    require(not in_every_segment or limits, "give the limits to keep in each", "--limit")
-    if in_every_segment:
-        limits = InEverySegment(limits)
-    asked = None if metric is None else parse_metric(metric)
-    # The period of a row is read as its segment would be.
-    by, role = (segment, "segment") if budget is None else (per, per)
-    given = RowFiles.of(rows, target, None, None, weight, positive, segment=by)
-    require(not given.libsvm, "scores are read from files with named columns", "ROWS")
-    files = given.of_columns(score)
-    read = read_rows(files)
-    y, label = labels_to_fit(files, read.y)
+    # The period of a row is read as a segment would be.
+    by = None if budget is None else per
+    read = RowFiles.of(rows, target, [f'"{score}"'], weight=weight, segment=by).read()
+    labels = np.unique(read.y).tolist()
+    require_two(labels)
     model = OperatingPointClassifier(
-        None, asked, positive=label, limits=limits, guarantee=guarantee
-    ).fit(read.X, y, sample_weight=read.weight, **{role: read.segment})
+        None,
+        parse_metric(metric),
+        positive=label_of(positive, labels),
+        limits=limits,
+        guarantee=guarantee,
+    )
+    model.fit(read.X, read.y, sample_weight=read.weight, **({} if by is None else {by: read[-1]}))
     model.n_features_in_ = 1
     model.feature_names_in_ = np.array([score], dtype=object)  # for the model file
-    lines = [f"from {len(y):,} rows with scores", describe_model(model)]
-    verdict = model.report_.verdict
-    if verdict:
-        lines.insert(0, verdict)
+    lines = [*filter(None, [model.report_.verdict]), describe_model(model)]
     if output is not None:
         save(model, output)
         lines += ["", f"wrote {output}"]
-    return Reply("\n".join(lines), {"output": output, **model_json(model)})
+    return Reply("\n".join(lines), {"output": output, **model_values(model)})
 
 
 def _parse_limits(given: Sequence[str] | None) -> dict[str, float] | None:

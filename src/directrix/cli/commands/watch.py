@@ -21,7 +21,7 @@ def watch(
     *,
     model: opt.Model,
     rows: opt.Rows,
-    target: opt.Target = None,
+    target: opt.Target,
     reference: Annotated[
         list[str],
         typer.Option(
@@ -41,31 +41,26 @@ def watch(
     If the rows have the column of labels, the promises of the model are checked too. The exit code
     is 3 if there is an alarm.
     """
+    from directrix.cli.rows import column_names
     from directrix.engines.readers import matching_files
     from directrix.monitoring import Monitor
 
     require(0 < alarm_rate < 1, "it must lie between 0 and 1", "--alarm-rate")
     classifier = load_model(model)
-    days = [
-        _day_of(classifier, [path], target, weight)
-        for given in reference
-        for path in matching_files(given)
-    ]
+    paths = [path for given in reference for path in matching_files(given)]
+    days = [_day_of(classifier, [path], target, weight) for path in paths]
     monitor = Monitor.of_days(classifier, days, alarm_rate=alarm_rate)
-    check = monitor.check(_day_of(classifier, rows, target, weight, labelled=False))
+    labelled = target in column_names(rows)
+    check = monitor.check(_day_of(classifier, rows, target if labelled else None, weight))
     return Reply(str(check), check.to_dict(), exit_code=ALARM if check.alarm else 0)
 
 
-def _day_of(
-    model: Any, paths: list[str], target: str | None, weight: str | None, *, labelled: bool = True
-) -> DaySummaries:
-    """Summarise the rows of a day; without ``labelled``, the column of labels may be missing."""
-    from directrix.cli.rows import RowFiles, labels_for_model, read_rows, takes_raw_rows
+def _day_of(model: Any, paths: list[str], target: str | None, weight: str | None) -> DaySummaries:
+    """Summarise the rows of a day, which have labels if ``target`` is given."""
+    from directrix.cli.rows import RowFiles, require_labels_of
     from directrix.monitoring import summarize_day
 
-    files = RowFiles.of(paths, target, weight=weight, labelled=labelled).for_model(model)
-    if not labelled and target not in files.column_names():
-        files = RowFiles.of(paths, None, weight=weight, labelled=False).for_model(model)
-    read = read_rows(files, raw=takes_raw_rows(model))
-    y = None if files.target is None else labels_for_model(model, files, read.y)
-    return summarize_day(model, read.X, y, read.weight)
+    read = RowFiles.for_model(model, paths, target=target, weight=weight).read()
+    if read.y is not None:
+        require_labels_of(model, read.y)
+    return summarize_day(model, read.X, read.y, read.weight)

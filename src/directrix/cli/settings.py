@@ -1,10 +1,12 @@
-"""Settings of a scorecard in a TOML or JSON file, for ``fit --config``."""
+"""Settings of a scorecard in a TOML or JSON file, for ``fit --config``, and of a document."""
 
 from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -12,23 +14,12 @@ from directrix.cli.reply import UsageError
 from directrix.exceptions.columns import suggest_names
 
 #: Keys about the rows, with the types of their values; options of the command line come first.
-_ROWS: dict[str, tuple[type, ...]] = {
-    "target": (str,),
-    "columns": (list,),
-    "drop": (list,),
-    "weight": (str,),
-    "positive": (str, int, float, bool),
+_ROWS: dict[str, tuple[type, str]] = {
+    "target": (str, "a text"),
+    "columns": (list, "a list of columns"),
+    "drop": (list, "a list of columns"),
+    "weight": (str, "a text"),
 }
-#: Keys that are parameters of ScorecardClassifier.
-_CARD = (
-    *("metric", "guarantee", "limits", "points", "monotone", "learn_from", "cv"),
-    *("max_lines", "max_columns", "max_crosses", "class_weight"),
-)
-#: Keys of the table ``binner``, which are parameters of Binner.
-_BINNER = (
-    *("max_bins", "min_rows", "min_level_rows"),
-    *("special_values", "cuts", "groups", "missing_with"),
-)
 #: TOML has no null.
 _NONE = "none"
 
@@ -39,27 +30,28 @@ class CardSettings:
 
     rows: dict[str, Any] = field(default_factory=dict)
     card: dict[str, Any] = field(default_factory=dict)
-    binner: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def read(cls, path: str) -> CardSettings:
         """Read a file; raise an error that names the key which is wrong."""
+        from directrix.classifiers import ScorecardClassifier
+        from directrix.tables import Binner
+
         content = read_settings(path)
-        allowed = (*_ROWS, *_CARD, "binner")
-        _require_known(path, content, allowed, "")
-        for key, types in _ROWS.items():
-            if key in content and not isinstance(content[key], types):
-                expected = "a list of columns" if list in types else "a text"
-                msg = f"{path}: {key} must be {expected}, not {content[key]!r}"
-                raise UsageError(msg)
         binner = content.get("binner", {})
-        if not isinstance(binner, dict):
-            msg = f"{path}: binner must be a table of parameters, not {binner!r}"
-            raise UsageError(msg)
-        _require_known(path, binner, _BINNER, "binner.")
-        card = {key: content[key] for key in _CARD if key in content}
-        card = {key: None if value == _NONE else value for key, value in card.items()}
-        return cls({key: content[key] for key in _ROWS if key in content}, card, binner)
+        _require_known(path, content, (*_ROWS, *signature(ScorecardClassifier).parameters), "")
+        for key, (expected, noun) in {**_ROWS, "binner": (dict, "a table of parameters")}.items():
+            if not isinstance(content.get(key, expected()), expected):
+                msg = f"{path}: {key} must be {noun}, not {content[key]!r}"
+                raise UsageError(msg)
+        _require_known(path, binner, signature(Binner).parameters, "binner.")
+        roles = {key: content[key] for key in (*_ROWS, "positive") if key in content}
+        card = {
+            key: None if value == _NONE else value
+            for key, value in content.items()
+            if key not in roles
+        }
+        return cls(roles, card)
 
     def text(self, key: str) -> str | None:
         """Return a setting about the rows as an option of the command line, None without one."""
@@ -69,16 +61,14 @@ class CardSettings:
         """Return columns as an option, in quotes since names may have commas; None without any."""
         if key not in self.rows:
             return None
-        quoted = (str(name).replace('"', '""') for name in self.rows[key])
-        return [f'"{name}"' for name in quoted]
+        return ['"' + str(name).replace('"', '""') + '"' for name in self.rows[key]]
 
     def parameters(self) -> dict[str, Any]:
-        """Return the parameters of a ScorecardClassifier, without the metric."""
-        from directrix.models.card import IntegerPoints, PointsToDoubleOdds
+        """Return the parameters of a ScorecardClassifier."""
+        from directrix.classifiers import IntegerPoints, PointsToDoubleOdds
         from directrix.tables import Binner
 
-        parameters = {key: value for key, value in self.card.items() if key != "metric"}
-        points = parameters.get("points")
+        parameters, points = dict(self.card), self.card.get("points")
         if isinstance(points, dict):
             scale = IntegerPoints if "largest" in points else PointsToDoubleOdds
             try:
@@ -87,8 +77,8 @@ class CardSettings:
                 known = "pdo, base_points, base_odds and rounded, or largest"
                 msg = f"points must be 'pdo', 'integer', or a table with {known}, not {points!r}"
                 raise UsageError(msg) from None
-        if self.binner:
-            parameters["binner"] = Binner(**self.binner)
+        if "binner" in parameters:
+            parameters["binner"] = Binner(**parameters["binner"])
         return parameters
 
 
@@ -107,10 +97,11 @@ def read_settings(path: str) -> dict[str, Any]:
     return content
 
 
-def _require_known(path: str, content: dict[str, Any], known: tuple[str, ...], table: str) -> None:
+def _require_known(path: str, content: dict[str, Any], known: Iterable[str], table: str) -> None:
+    names = tuple(known)
     for key in content:
-        if key not in known:
-            listed = ", ".join(known)
-            suggestion = suggest_names(key, known) or "."
+        if key not in names:
+            suggestion = suggest_names(key, names) or "."
+            listed = ", ".join(names)
             msg = f"{path} has an unknown key {table + key!r}{suggestion} The keys are {listed}."
             raise UsageError(msg)

@@ -10,8 +10,8 @@ pytest.importorskip("typer")
 
 from directrix import Binner, ScorecardClassifier
 from directrix.classifiers import IntegerPoints
-from directrix.cli.card_settings import CardSettings
 from directrix.cli.reply import UsageError
+from directrix.cli.settings import CardSettings
 from directrix.export import load
 
 TOML = """
