@@ -1,15 +1,15 @@
-"""Planted faults: whether the tests find them.
+"""Planted faults: the share of them that the nearest tests find, room by room.
 
-    python tests/mutants.py                 # 60 faults, the quick form of the suite
-    python tests/mutants.py --all-cases     # all cases of all tests
-    python tests/mutants.py --only tables   # those of one room, or of one file
-    python tests/mutants.py --list          # what would be planted
+    python -m tests.mutants --each 20 --near               # 20 faults in each room
+    python -m tests.mutants --each 20 --near --only files  # in one room
+    python -m tests.mutants --list --only files            # print them and plant none
 
-Each fault is one changed expression in a clone of the last commit: a comparison, a sign, a number,
-a condition, a minimum or what a function returns. The faults are the same on every run, at most one
-per file, and each room has a share in proportion to its lines. Tests are run in the order of their
-distance to the changed file in the graph of imports until one fails; that test must pass without
-the fault. Results are added to a record (csv), from which an interrupted run continues.
+Each fault is one changed expression in a clone of the last commit, so that the checkout is free for
+other work. A seed always gives the same faults, and a larger ``--each`` adds to those of a smaller
+one. Test files run in the order of their distance to the changed file in the graph of imports,
+those of its room first, until a test fails that passes without the fault, or until the limit of CPU
+time. Each result is a row of ``tests/mutants.csv``; faults that it has for this commit are not
+planted again. The shares are printed at the end, or at once with ``--each 0``.
 
 A faulty program may write or remove what it should not: do not run this as root, nor where files
 matter that are not in a repository.
@@ -20,44 +20,79 @@ import ast
 import csv
 import os
 import random
-import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections import defaultdict, deque
-from dataclasses import asdict, dataclass, fields
+from collections import Counter, defaultdict, deque
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from itertools import accumulate, count
 from pathlib import Path
-from zlib import crc32
 
 ROOT = Path(__file__).parents[1]
-SOURCE = ROOT / "src" / "directrix"
-COUNT, SEED = 60, 0
-#: Seconds for the tests nearest to the fault, and for all others; who takes longer has found it, as
-#: most faults that make a program slow make it endless.
-NEAR_LIMIT, FAR_LIMIT = 900, 3600
-#: How many files of tests are run first.
-NEAREST = 6
+#: The test files that ``--near`` runs, and how many imports these may be away from the fault; files
+#: further away fill the number where there are fewer.
+NEAREST, STEPS = 12, 2
+#: Seconds of CPU time for the tests of a fault, with ``--near`` and without.
+NEAR_LIMIT, FAR_LIMIT = 30.0, 900.0
 
-#: Faults that no test can find, by what was changed, each with the reason.
-EQUIVALENT: dict[tuple[str, str, str], str] = {}
+# ── the plug-in of pytest: which test fails, and an end when the CPU time is up ───────────────────
+
+PLUGIN = "planted_faults"
+#: Seconds that may pass for each second of CPU time.
+PATIENCE = 6.0
+_BEGAN = time.monotonic()
+_LOG, _LIMIT = "DIRECTRIX_FAULT_LOG", "DIRECTRIX_FAULT_LIMIT"
 
 
-#: A file that pytest, with this module as a plug-in, writes the names of failed tests to.
-FAILED = "DIRECTRIX_FAILED"
+def _note(event, test=""):
+    if _LOG in os.environ:
+        with Path(os.environ[_LOG]).open("a", encoding="utf-8") as file:
+            file.write(f"{event}\t{_clock()}\t{test}\n")
+
+
+def _clock():
+    """Return CPU time, which other work does not change, or a share of the time of what sleeps."""
+    return max(time.process_time(), (time.monotonic() - _BEGAN) / PATIENCE)
+
+
+def pytest_configure():
+    """End the process when its time is up."""
+    _note("begin")
+    began = _clock()
+
+    def watch():
+        while _clock() - began < float(os.environ[_LIMIT]):
+            time.sleep(0.1)
+        _note("late")
+        os._exit(1)
+
+    if _LIMIT in os.environ:
+        threading.Thread(target=watch, daemon=True).start()
+
+
+def pytest_runtest_logstart(nodeid):
+    """Note which test runs."""
+    _note("start", nodeid)
+
+
+def pytest_runtest_logfinish(nodeid):
+    """Note that a test has ended."""
+    _note("finish", nodeid)
 
 
 def pytest_runtest_logreport(report):
-    """Note the name of a test that fails."""
-    if report.failed and FAILED in os.environ:
-        with Path(os.environ[FAILED]).open("a", encoding="utf-8") as file:
-            file.write(f"{report.nodeid}\n")
+    """Note a test that fails."""
+    if report.failed:
+        _note("failed", report.nodeid)
 
 
 def pytest_collectreport(report):
-    """Note the name of a file that cannot be imported."""
+    """Note a file that cannot be imported."""
     pytest_runtest_logreport(report)
 
 
@@ -65,462 +100,419 @@ def pytest_collectreport(report):
 
 
 @dataclass(frozen=True)
-class Mutant:
-    """One changed expression.
+class Fault:
+    """One changed expression, in a file named from the root of the repository."""
 
-    Parameters
-    ----------
-    path : str
-        The file, from the root of the repository.
-    line, column : int
-        Where the expression begins.
-    operator : str
-        The kind of change.
-    before, after : str
-        The expression and what takes its place.
-    """
-
-    path: str
+    file: str
     line: int
     column: int
-    operator: str
+    kind: str
     before: str
     after: str
 
-    @property
-    def room(self):
-        """The folder or module of the package that the file is part of."""
-        return Path(self.path).relative_to("src/directrix").parts[0].removesuffix(".py")
 
-    @property
-    def name(self):
-        """What tells it from all others."""
-        return f"{self.path}:{self.line}:{self.column} {self.operator}"
+def room_of(file):
+    """Return the folder of the package that a file is in, or "(top)" if it is in none."""
+    parts = Path(file).parts[2:]
+    return parts[0] if len(parts) > 1 else "(top)"
 
 
-_COMPARISONS = {
-    ast.Lt: (ast.LtE, ast.Gt),
-    ast.LtE: (ast.Lt, ast.Gt),
-    ast.Gt: (ast.GtE, ast.Lt),
-    ast.GtE: (ast.Gt, ast.Lt),
-    ast.Eq: (ast.NotEq,),
-    ast.NotEq: (ast.Eq,),
-    ast.Is: (ast.IsNot,),
-    ast.IsNot: (ast.Is,),
-    ast.In: (ast.NotIn,),
-    ast.NotIn: (ast.In,),
-}
+_COMPARISONS = {"Lt": "LtE Gt", "LtE": "Lt Gt", "Gt": "GtE Lt", "GtE": "Gt Lt", "Eq": "NotEq"}
+_COMPARISONS |= {"NotEq": "Eq", "Is": "IsNot", "IsNot": "Is", "In": "NotIn", "NotIn": "In"}
 _ARITHMETIC = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult}
+_BOOLEAN = {ast.And: ast.Or, ast.Or: ast.And}
 _SWAPS = ("min", "max"), ("minimum", "maximum"), ("argmin", "argmax"), ("any", "all")
 _SWAPPED = dict([*_SWAPS, *(pair[::-1] for pair in _SWAPS)])
-#: Calls whose arguments are texts for people.
-_MESSAGES = {"warn", "debug", "info", "cast", "TypeVar"}
+#: Calls whose arguments swapped fail at once, or change nothing.
+_FIXED = {"isinstance", "issubclass", "getattr", "hasattr", "map", "zip"}
+#: Calls and arguments that hold texts for people or types, or that only guard against mistakes.
+_CALLS = {"warn", "debug", "info", "cast", "field", "TypeVar", "ParamSpec", "NewType"}
+_ARGUMENTS = {"strict", "stacklevel", "repr"}
+_NOT_CODE = {"annotation", "returns", "decorator_list", "type_params", "bases"}
 
 
 def changes(node):
-    """Yield (operator, changed expression) for each fault that an expression can have."""
+    """Yield (expression, kind, what takes its place) for the faults that a node can have."""
     match node:
-        case ast.Compare(ops=[operator]):
-            for other in _COMPARISONS[type(operator)]:
-                yield "comparison", ast.Compare(node.left, [other()], node.comparators)
-        case ast.BinOp() if type(node.op) in _ARITHMETIC and not _is_text(node):
-            yield "arithmetic", ast.BinOp(node.left, _ARITHMETIC[type(node.op)](), node.right)
-        case ast.BoolOp():
-            other = ast.Or() if isinstance(node.op, ast.And) else ast.And()
-            yield "and, or", ast.BoolOp(other, node.values)
-        case ast.UnaryOp(op=ast.Not() | ast.USub()):
-            yield "removed sign", node.operand
-        case ast.Constant(value=bool() | int() | float()):
-            yield "constant", ast.Constant(_other_number(node.value))
-        case ast.Call(func=ast.Name(id=name)) if name in _SWAPPED:
-            yield "min, max", ast.Call(ast.Name(_SWAPPED[name]), node.args, node.keywords)
-        case ast.Call(func=ast.Attribute(attr=name)) if name in _SWAPPED:
-            function = ast.Attribute(node.func.value, _SWAPPED[name])
-            yield "min, max", ast.Call(function, node.args, node.keywords)
+        case ast.Compare(left, [operator], right):
+            for other in _COMPARISONS[type(operator).__name__].split():
+                yield node, "comparison", ast.Compare(left, [getattr(ast, other)()], right)
+        case ast.BinOp(left, operator, right) if type(operator) in _ARITHMETIC:
+            if not any(_is_text(part) for part in (left, right)):
+                yield node, "arithmetic", ast.BinOp(left, _ARITHMETIC[type(operator)](), right)
+        case ast.BoolOp(operator, values):
+            yield node, "and, or", ast.BoolOp(_BOOLEAN[type(operator)](), values)
+        case ast.UnaryOp(ast.Not(), operand):
+            yield node, "condition", operand
+        case ast.UnaryOp(ast.USub(), operand):
+            yield node, "arithmetic", operand
+        case ast.Constant(bool() as value):
+            yield node, "constant", ast.Constant(not value)
+        case ast.Constant(int() | float() as value):
+            yield node, "constant", ast.Constant(value + 1)
+    yield from _changed_flow(node)
 
 
-def _other_number(value):
-    if isinstance(value, bool):
-        return not value
-    return value + 1 if isinstance(value, int) else value * 2.0 or 1.0
+def _changed_flow(node):
+    """Yield the faults of calls, returns and conditions."""
+    match node:
+        case ast.Call(ast.Name(name), arguments, keywords) if name in _SWAPPED:
+            yield node, "min, max", ast.Call(ast.Name(_SWAPPED[name]), arguments, keywords)
+        case ast.Call(ast.Attribute(value, name), arguments, keywords) if name in _SWAPPED:
+            other = ast.Attribute(value, _SWAPPED[name])
+            yield node, "min, max", ast.Call(other, arguments, keywords)
+        case ast.Call(function, [first, second, *rest], keywords):
+            fixed = ast.unparse(function) in _FIXED or ast.unparse(first) == ast.unparse(second)
+            texts = any(isinstance(each, ast.Starred) or _is_text(each) for each in (first, second))
+            if not (fixed or texts):
+                yield node, "arguments", ast.Call(function, [second, first, *rest], keywords)
+        case ast.Return(ast.expr() as value) if not isinstance(value, ast.Constant):
+            yield value, "return", ast.Constant(None)
+        case ast.If(test) | ast.While(test) | ast.IfExp(test) | ast.comprehension(ifs=[test]):
+            if not isinstance(test, ast.Compare | ast.UnaryOp):  # these have faults of their own
+                yield test, "condition", ast.UnaryOp(ast.Not(), test)
 
 
 def _is_text(node):
-    return any(
-        isinstance(part, ast.JoinedStr)
-        or (isinstance(part, ast.Constant) and isinstance(part.value, str))
-        for part in ast.walk(node)
+    return isinstance(node, ast.JoinedStr) or (
+        isinstance(node, ast.Constant) and isinstance(node.value, str)
     )
-
-
-class _Finder(ast.NodeVisitor):
-    """Collects the faults of a file, passing over texts for people and types."""
-
-    def __init__(self, path, source):
-        self.path, self.lines, self.found = path, source.split("\n"), []
-
-    def visit(self, node):
-        if _is_for_people(node):
-            return
-        for operator, changed in changes(node):
-            self.note(node, operator, changed)
-        if isinstance(node, ast.Return) and isinstance(node.value, ast.Name | ast.Call):
-            self.note(node.value, "return", ast.Constant(None))
-        for field, child in ast.iter_fields(node):
-            if field not in {"annotation", "returns", "decorator_list", "type_params", "bases"}:
-                for part in child if isinstance(child, list) else [child]:
-                    if isinstance(part, ast.AST):
-                        self.visit(part)
-
-    def note(self, node, operator, changed):
-        if node.lineno != node.end_lineno:
-            return
-        line = self.lines[node.lineno - 1].encode()
-        before = line[node.col_offset : node.end_col_offset].decode()
-        after = ast.unparse(changed)
-        if isinstance(node, ast.BinOp | ast.BoolOp | ast.Compare | ast.UnaryOp):
-            after = f"({after})"
-        place = node.lineno, node.col_offset
-        self.found.append(Mutant(self.path, *place, operator, before, after))
 
 
 def _is_for_people(node):
-    """Return whether a statement or a call holds error texts, messages or types."""
-    if isinstance(node, ast.Call):
-        return getattr(node.func, "attr", getattr(node.func, "id", None)) in _MESSAGES
-    if isinstance(node, ast.If):
-        return "TYPE_CHECKING" in ast.unparse(node.test)
+    """Return whether a node holds error texts, messages, types or exports."""
+    match node:
+        case ast.Call(func=ast.Name(name) | ast.Attribute(attr=name)):
+            return name in _CALLS
+        case ast.Assign([ast.Name(name)]):
+            return name in {"msg", "message", "__all__"}
+        case ast.If(test):
+            return "TYPE_CHECKING" in ast.unparse(test)
+        case ast.keyword(argument):
+            return argument in _ARGUMENTS
     return isinstance(node, ast.Raise | ast.Import | ast.ImportFrom | ast.JoinedStr | ast.Assert)
 
 
-def faults(path, source):
-    """Return all faults that a file can have, in the order of its lines."""
-    finder = _Finder(path, source)
-    finder.visit(ast.parse(source))
-    return sorted(
-        finder.found, key=lambda fault: (fault.line, fault.column, fault.operator, fault.after)
-    )
+def _code(node):
+    """Yield a node and those below it, without texts for people and types."""
+    if not _is_for_people(node):
+        yield node
+        for name, child in ast.iter_fields(node):
+            if name not in _NOT_CODE:
+                for part in child if isinstance(child, list) else [child]:
+                    if isinstance(part, ast.AST):
+                        yield from _code(part)
 
 
-def planted(source, fault):
-    """Return a source with a fault in it."""
-    lines = source.split("\n")
-    line = lines[fault.line - 1].encode()
-    start, end = fault.column, fault.column + len(fault.before.encode())
-    assert line[start:end].decode() == fault.before
-    lines[fault.line - 1] = (line[:start] + fault.after.encode() + line[end:]).decode()
-    return "\n".join(lines)
+def faults(file, text):
+    """Return all faults that a file can have."""
+    data, found = text.encode(), []
+    starts = _line_starts(data)
+    for node in _code(ast.parse(text)):
+        for old, kind, new in changes(node):
+            start = starts[old.lineno - 1] + old.col_offset
+            before = data[start : starts[old.end_lineno - 1] + old.end_col_offset].decode()
+            after = ast.unparse(new)
+            if not isinstance(new, ast.Constant | ast.Call):
+                after = f"({after})"
+            found.append(Fault(file, old.lineno, old.col_offset, kind, before, after))
+    return found
 
 
-def shares(sizes, count):
-    """Divide a count in proportion to sizes, at least one each, by largest remainders."""
-    whole = sum(sizes.values())
-    exact = {name: count * size / whole for name, size in sizes.items()}
-    given = {name: max(1, int(part)) for name, part in exact.items()}
-    by_remainder = sorted(exact, key=lambda name: (given[name] - exact[name], name))
-    for name in by_remainder[: max(0, count - sum(given.values()))]:
-        given[name] += 1
-    while sum(given.values()) > count:
-        several = [name for name in given if given[name] > 1]
-        most = max(several, key=lambda name: (given[name] - exact[name], name))
-        given[most] -= 1
-    return given
+def _line_starts(data):
+    return list(accumulate((len(line) + 1 for line in data.split(b"\n")), initial=0))
 
 
-def choose(count=COUNT, seed=SEED, source=SOURCE):
-    """Return the faults to plant: at most one a file, in each room as many as its lines ask for."""
-    by_room = defaultdict(dict)
-    for path in sorted(source.rglob("*.py")):
-        text = path.read_text(encoding="utf-8")
-        name = path.relative_to(source.parents[1]).as_posix()
-        of_file = faults(name, text)
-        if of_file:
-            by_room[of_file[0].room][name] = (len(text.splitlines()), of_file)
-    sizes = {room: sum(lines for lines, _ in files.values()) for room, files in by_room.items()}
+def planted(text, fault):
+    """Return a text with a fault in it."""
+    data, before = text.encode(), fault.before.encode()
+    start = _line_starts(data)[fault.line - 1] + fault.column
+    assert data[start : start + len(before)] == before
+    return (data[:start] + fault.after.encode() + data[start + len(before) :]).decode()
+
+
+def choose(each, seed, root=ROOT, only=None):
+    """Return so many faults of each room, or of the named ones; the first of every room first."""
+    rooms = defaultdict(lambda: defaultdict(list))
+    for path in sorted((root / "src" / "directrix").rglob("*.py")):
+        file = path.relative_to(root).as_posix()
+        if only is None or room_of(file) in only:
+            for fault in faults(file, path.read_text("utf-8")):
+                rooms[room_of(file)][fault.kind].append(fault)
     chosen = []
-    for room, share in shares(sizes, count).items():
-        files = by_room[room]
-        # Large files first, by chance: the larger of powers of uniform numbers are a weighted draw.
-        weight = {
-            name: random.Random(f"{seed} {name}").random() ** (1.0 / lines)  # noqa: S311
-            for name, (lines, _) in files.items()
-        }
-        for name in sorted(weight, key=weight.get, reverse=True)[:share]:
-            by_operator = defaultdict(list)
-            for fault in files[name][1]:
-                by_operator[fault.operator].append(fault)
-            draw = random.Random(f"{seed} {name} fault")  # noqa: S311
-            # The operator first, or nearly all would be constants.
-            chosen.append(draw.choice(by_operator[draw.choice(sorted(by_operator))]))
-    return sorted(chosen, key=lambda fault: (fault.path, fault.line))
+    for room, kinds in rooms.items():
+        draw = random.Random(f"{seed} {room}")  # noqa: S311
+        for of_kind in kinds.values():
+            draw.shuffle(of_kind)
+        order = draw.sample(sorted(kinds), len(kinds))
+        # One kind after the other, or most faults would be constants.
+        turns = [kinds[kind][n] for n in range(each) for kind in order if n < len(kinds[kind])]
+        chosen += [(turn, room, fault) for turn, fault in enumerate(turns[:each])]
+    return [fault for *_, fault in sorted(chosen, key=lambda item: item[:2])]
 
 
 # ── tests in the order of their distance ──────────────────────────────────────────────────────────
 
 
-def module_name(path):
-    """Return the dotted name of a file of the package."""
-    parts = Path(path).relative_to("src").with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+class Imports:
+    """The modules of the package that each of its modules, and each test file, imports."""
+
+    def __init__(self, root=ROOT):
+        source = root / "src"
+        names = {
+            path: ".".join(path.relative_to(source).with_suffix("").parts)
+            for path in source.rglob("*.py")
+        }
+        self.pairs = {
+            name.removesuffix(".__init__"): _imported(path) for path, name in names.items()
+        }
+        self.tests = {
+            path.relative_to(root).as_posix(): self._modules(_imported(path))
+            for path in (root / "tests").rglob("test_*.py")
+        }
+        self.importers = defaultdict(set)
+        for name, pairs in self.pairs.items():
+            for other in self._modules(pairs):
+                self.importers[other].add(name)
+
+    def _modules(self, pairs):
+        return {self._defines(*pair) for pair in pairs} & set(self.pairs)
+
+    def _defines(self, module, name):
+        """Return the module that defines what another one exports."""
+        if f"{module}.{name}" in self.pairs:
+            return f"{module}.{name}"
+        for source, other in self.pairs.get(module, ()):
+            if other == name and source != module:
+                return self._defines(source, name)
+        return module
+
+    def nearest(self, file):
+        """Return the test files that can see a file of the package, nearest first."""
+        target = ".".join(Path(file).with_suffix("").parts[1:]).removesuffix(".__init__")
+        distance, waiting = {target: 1}, deque([target])
+        while waiting:
+            name = waiting.popleft()
+            for other in self.importers[name] - set(distance):
+                distance[other] = distance[name] + 1
+                waiting.append(other)
+        name, room, ranked = f"test_{Path(file).stem.lstrip('_')}.py", room_of(file), []
+        for test, modules in self.tests.items():
+            # Those that reach it in other ways than imports come last, and those of benchmarks.
+            steps = min((distance[each] for each in modules & set(distance)), default=99)
+            far = steps > STEPS or "benchmarks" in test
+            other_room = room not in Path(test).parts
+            mirrored = Path(test).name == name and not other_room
+            # Of two at the same distance the one that imports less.
+            ranked.append((far, not mirrored, other_room, steps, len(modules), test))
+        return [test for *_, test in sorted(ranked)]
 
 
-def imported(text, modules):
-    """Return the modules of the package that a text imports; of Markdown, by its examples."""
-    found = set()
-    lines = re.sub(r"(?m)^\s*(>>>|\.\.\.) ?", "", text)
-    for whole, names in re.findall(
-        r"(?m)^\s*from (directrix[\w.]*) import (\([^)]*\)|[^\n]*)", lines
-    ):
-        found.add(whole)
-        found |= {f"{whole}.{name}" for name in re.findall(r"\w+", names)}
-    found |= set(re.findall(r"(?m)^\s*import (directrix[\w.]*)", lines))
-    return found & modules
-
-
-def graph_of_imports():
-    """Return, for each module of the package, the modules that it imports."""
-    files = {module_name(path.relative_to(ROOT)): path for path in SOURCE.rglob("*.py")}
-    modules = set(files)
-    return {name: imported(path.read_text("utf-8"), modules) for name, path in files.items()}
-
-
-def files_of_tests(path, graph):
-    """Return files of tests, nearest to a file of the package first."""
-    target = module_name(path)
-    importers = defaultdict(set)
-    for name, others in graph.items():
-        for other in others:
-            importers[other].add(name)
-    distance, waiting = {target: 0}, deque([target])
-    while waiting:
-        name = waiting.popleft()
-        for other in sorted(importers[name] - set(distance)):
-            distance[other] = distance[name] + 1
-            waiting.append(other)
-    far = max(distance.values()) + 2
-    modules = set(graph)
-    ranked = []
-    tests = [
-        *(ROOT / "tests").rglob("test_*.py"),
-        *(ROOT / "docs").rglob("*.md"),
-        ROOT / "README.md",
-    ]
-    for file in tests:
-        if {"_ext", "api", "gallery", "repository"} & set(file.relative_to(ROOT).parts[:2]):
-            continue
-        name = file.relative_to(ROOT).as_posix()
-        near = imported(file.read_text("utf-8"), modules)
-        steps = min((1 + distance[module] for module in near if module in distance), default=far)
-        if name == mirror(path):
-            steps = 0
-        # Of two at the same distance the one that imports less, and the one of the same room.
-        same_room = Path(name).parts[1:2] == Path(path).parts[2:3]
-        ranked.append((steps, not same_room, "benchmarks" in name, len(near), name))
-    doctests = [
-        (distance[module] * 2, False, False, 0, file.relative_to(ROOT).as_posix())
-        for module, file in (
-            (module_name(file.relative_to(ROOT)), file) for file in SOURCE.rglob("*.py")
-        )
-        if module in distance and ">>> " in file.read_text("utf-8")
-    ]
-    return [name for *_, name in sorted(ranked + doctests)]
-
-
-def mirror(path):
-    """Return the file of tests that is named after a file of the package."""
-    inside = Path(path).relative_to("src/directrix")
-    return (Path("tests") / inside.parent / f"test_{inside.stem.lstrip('_')}.py").as_posix()
+def _imported(path):
+    """Return (module, name) for everything that a file imports from the package."""
+    tree = ast.parse(path.read_text("utf-8"))
+    return {
+        (node.module, alias.name)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and str(node.module).partition(".")[0] == "directrix"
+        for alias in node.names
+    }
 
 
 # ── the run ───────────────────────────────────────────────────────────────────────────────────────
 
 
-@dataclass(frozen=True)
-class Result:
-    """What became of a fault; a row of the record."""
+class Suite:
+    """Runs tests in a copy of the repository, on its sources.
 
-    name: str
-    before: str
-    after: str
-    suite: str
-    outcome: str
-    test: str
-    seconds: float
+    Parameters
+    ----------
+    folder : Path
+        The copy.
+    """
 
+    def __init__(self, folder):
+        self.folder = Path(folder)
+        # By a name that no test folder has: the copy may hold another version of this file.
+        shutil.copy(__file__, self.folder / f"{PLUGIN}.py")
+        self.alone = {}  # the CPU time of tests without any fault; None if they fail
+        self.times = count(10**9)
 
-class Clone:
-    """A clone of the last commit, whose tests run on its own sources."""
+    def run(self, tests, limit, *options):
+        """Run tests until one fails.
 
-    def __init__(self, folder, python, options):
-        self.folder, self.python, self.options = Path(folder), python, options
-        self.broken = set()  # tests that fail without any fault
-        git = shutil.which("git")
-        subprocess.run([git, "clone", "-q", "--shared", ROOT, self.folder], check=True)
-
-    def pytest(self, names, limit, *options):
-        """Run files of tests until one fails; return its name, "" if none does, or None if late."""
-        deselected = [f"--deselect={name}" for name in sorted(self.broken)]
-        command = [self.python, "-m", "pytest", "-q", "-x", "-p", "mutants", "-p", "no:randomly"]
-        command += ["-p", "no:cacheprovider", "--tb=no", *self.options, *options, *deselected]
-        listed, failed = self.folder / "tests.list", self.folder / "failed.list"
-        listed.write_text("\n".join(names), encoding="utf-8")
-        failed.write_text("", encoding="utf-8")
-        places = self.folder / "src", self.folder, ROOT / "tests"
-        env = os.environ | {
-            "PYTHONPATH": os.pathsep.join(map(str, places)),
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "OPENBLAS_NUM_THREADS": "1",
-            "OMP_NUM_THREADS": "1",
-            FAILED: str(failed),
-        }
+        Returns (outcome, test, CPU seconds of that test), the outcome "passed", "failed" or "late".
+        """
+        log = self.folder / "events.log"
+        log.write_text("", encoding="utf-8")
+        scratch = self.folder / "scratch"
+        scratch.mkdir(exist_ok=True)
+        env = os.environ | {"PYTHONPATH": str(self.folder / "src"), "TMPDIR": str(scratch)}
+        env |= {_LOG: str(log), _LIMIT: str(limit)}
+        env |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+        command = [sys.executable, "-m", "pytest", "-q", "-x", "--tb=no", "-p", PLUGIN]
+        command += ["-p", "no:randomly", "-p", "no:xdist", "-p", "no:cacheprovider", *options]
+        command += [f"--deselect={test}" for test, time in self.alone.items() if time is None]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         process = subprocess.Popen(
-            [*command, f"@{listed}"],
-            cwd=self.folder,
-            env=env,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
+            [*command, *tests], cwd=self.folder, env=env, start_new_session=True, **quiet
         )
         try:
-            said, _ = process.communicate(timeout=limit)
-        except subprocess.TimeoutExpired:
-            return None
+            code = process.wait(timeout=60 + 2 * PATIENCE * limit)
+        except subprocess.TimeoutExpired:  # nothing lets the watch run
+            code = None
         finally:
-            if process.poll() is None:  # late, or this program is asked to end
+            with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)  # also what tests have started
-                process.communicate()
-        if process.returncode in (0, 5):  # 5: no test was chosen
-            return ""
-        names = failed.read_text(encoding="utf-8").splitlines()
-        if not names:
-            message = f"pytest ended with {process.returncode} and named no test:\n{said[-2000:]}"
-            raise RuntimeError(message)
-        return names[0]
+            process.wait()
+        events = [line.split("\t") for line in log.read_text(encoding="utf-8").splitlines()]
+        began, running = next(
+            ((float(when), test) for event, when, test in events[::-1] if event == "start"), (0, "")
+        )
+        took = float(events[-1][1]) - began if events else 0.0
+        if code is None or (events and events[-1][0] == "late"):
+            return "late", running, took if code is not None else limit
+        failed = [test for event, _, test in events if event == "failed"]
+        if code in (0, 5):  # 5: no test was chosen
+            assert events, "pytest ran without the plug-in"
+            return "passed", running, took
+        # Where no test failed, one ended the process, or the first file could not even be read.
+        return "failed", failed[0] if failed else running or tests[0], took
 
-    def find(self, fault, names, limit, *options):
-        """Run files of tests on a fault; return the test that finds it, "" or None."""
-        path = self.folder / fault.path
-        source = path.read_text(encoding="utf-8")
-        while True:
-            path.write_text(planted(source, fault), encoding="utf-8")
-            try:
-                test = self.pytest(names, limit, *options)
-            finally:
-                path.write_text(source, encoding="utf-8")
-            if not test:
-                return test
-            if self.pytest([test], limit) == "":
-                return test
-            self.broken.add(test)
+    def time_alone(self, test):
+        """Return the CPU seconds of a test without any fault, or None if it fails then too."""
+        if test not in self.alone:
+            collected = () if "::" in test else ("--collect-only",)
+            outcome, _, seconds = self.run([test], FAR_LIMIT, *collected)
+            self.alone[test] = seconds if outcome == "passed" else None
+        return self.alone[test]
+
+    @contextmanager
+    def fault(self, fault):
+        """Plant a fault for a while."""
+        path = self.folder / fault.file
+        text = path.read_text("utf-8")
+        try:
+            self._write(path, planted(text, fault))
+            yield
+        finally:
+            self._write(path, text)
+
+    def _write(self, path, text):
+        path.write_text(text, encoding="utf-8", newline="\n")
+        # Python compiles a file again if its size or the second of its last change differ.
+        os.utime(path, (next(self.times),) * 2)
+
+    def examine(self, fault, tests, limit):
+        """Return whether tests find a fault, "yes", "no" or "timeout", and which test does."""
+        while tests:
+            with self.fault(fault):
+                outcome, test, seconds = self.run(tests, limit)
+            if outcome == "late":
+                # The limit may just be short; a test that takes far longer than it should hangs.
+                usual = self.time_alone(test) if test else 0.0
+                hangs = usual is not None and seconds > max(limit / 4, 5 * usual)
+                return ("timeout", test) if hangs else ("no", "")
+            if outcome == "passed":
+                return "no", ""
+            if test in self.alone and self.alone[test] is None:  # it cannot be left out alone
+                tests = [each for each in tests if each != test.partition("::")[0]]
+            elif self.time_alone(test) is not None:
+                return "yes", test
+        return "no", ""
 
 
-def examine(clone, fault, graph, args):
-    """Return what becomes of a fault."""
-    names = files_of_tests(fault.path, graph)
-    near, far = names[:NEAREST], names[NEAREST:]
-    test = clone.find(fault, near, NEAR_LIMIT, "-n", "0")
-    if test == "" and not args.near:
-        test = clone.find(fault, far, FAR_LIMIT, "-n", str(args.workers))
-    if test is None:
-        return "killed", "time"
-    return ("killed", test) if test else ("survived", "")
+COLUMNS = ["seed", "commit", "tests", "room", "file", "line", "column", "kind", "before", "after"]
+COLUMNS += ["found", "test", "seconds"]
 
 
 def read_record(path):
-    """Return the results of earlier runs by fault and suite."""
+    """Return the rows of a record."""
     if not path.exists():
-        return {}
+        return []
     with path.open(encoding="utf-8", newline="") as file:
-        return {(row["name"], row["after"], row["suite"]): row for row in csv.DictReader(file)}
+        return list(csv.DictReader(file))
 
 
-def add_to_record(path, result):
+def add_to_record(path, row):
+    """Add a row to a record."""
     is_new = not path.exists()
     with path.open("a", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, [field.name for field in fields(Result)])
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         if is_new:
             writer.writeheader()
-        writer.writerow(asdict(result))
+        writer.writerow(row)
+
+
+def shares(rows):
+    """Return a line of text for each room, and one for all: faults planted and found."""
+    rooms = defaultdict(Counter)
+    for row in rows:
+        rooms[row["room"]][row["found"]] += 1
+        rooms["all"][row["found"]] += 1
+    lines = [f"{'room':14} planted found timeout not found  share"]
+    for room in sorted(rooms, key=lambda room: (room == "all", room)):
+        yes, no, hangs = (rooms[room][found] for found in ("yes", "no", "timeout"))
+        every = yes + no + hangs
+        share = (yes + hangs) / every
+        lines.append(f"{room:14} {every:7} {yes:5} {hangs:7} {no:9} {share:6.0%}")
+    return lines
 
 
 def say(text):
+    """Print a line at once, also into a file."""
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 
 
-def report(chosen, known, suite):
-    """Print, for each room, how many faults were found, and all that were not."""
-    rooms = defaultdict(lambda: defaultdict(int))
-    survivors = []
-    for fault in chosen:
-        row = known.get((fault.name, fault.after, suite))
-        reason = EQUIVALENT.get((fault.path, fault.before, fault.after))
-        outcome = "equivalent" if reason else row["outcome"] if row else "not run"
-        rooms[fault.room][outcome] += 1
-        rooms["all"][outcome] += 1
-        if outcome in ("survived", "equivalent"):
-            survivors.append(
-                f"{outcome}: {fault.name}: {fault.before} -> {fault.after} {reason or ''}"
-            )
-    say(f"\n{'room':14} {'killed':>8} {'survived':>9} {'equivalent':>11} {'not run':>8}")
-    for room, counts in rooms.items():
-        killed, survived = counts["killed"], counts["survived"]
-        say(f"{room:14} {killed:8} {survived:9} {counts['equivalent']:11} {counts['not run']:8}")
-    for line in survivors:
-        say(line)
+def _git(*words):
+    command = ["git", "-C", str(ROOT), *words]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--all-cases", action="store_true", help="all cases of all tests")
-    parser.add_argument("--near", action="store_true", help=f"the {NEAREST} nearest files of tests")
-    parser.add_argument("--only", help="those whose path holds this text")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--each", type=int, default=20, help="faults of each room")
+    parser.add_argument("--only", nargs="+", metavar="ROOM", help="rooms; (top) for single files")
+    parser.add_argument("--near", action="store_true", help=f"the {NEAREST} nearest test files")
+    parser.add_argument("--limit", type=float, help="CPU seconds for a fault")
+    parser.add_argument("--record", type=Path, default=ROOT / "tests" / "mutants.csv")
     parser.add_argument("--list", action="store_true", help="print the faults and plant none")
-    parser.add_argument("--report", action="store_true", help="print the record and plant none")
-    parser.add_argument("--count", type=int, default=COUNT, help="of all rooms together")
-    parser.add_argument("--at-most", type=int, help="how many are planted in this run")
-    parser.add_argument("--seed", type=int, default=SEED)
-    parser.add_argument("--workers", type=int, default=2, help="of pytest, for the farther tests")
-    parser.add_argument("--python", default=sys.executable, help="that has the test libraries")
-    parser.add_argument("--record", type=Path, default=ROOT / "build" / "mutants.csv")
     args = parser.parse_args()
-    suite = ("all" if args.all_cases else "quick") + (", near" if args.near else "")
-    chosen = [
-        fault
-        for fault in choose(args.count, args.seed)
-        if args.only is None or args.only in fault.path
-    ]
-    known = read_record(args.record)
-    if args.list or args.report:
-        for fault in chosen if args.list else ():
-            say(f"{fault.name}: {fault.before} -> {fault.after}")
-        report(chosen, known, suite)
-        return
-    # The clone is removed and tests are stopped also where the program is terminated.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated; the record is kept"))
-    args.record.parent.mkdir(parents=True, exist_ok=True)
-    left = [fault for fault in chosen if (fault.name, fault.after, suite) not in known]
-    left = [fault for fault in left if (fault.path, fault.before, fault.after) not in EQUIVALENT]
-    # By chance, so that a run that ends early has met many rooms.
-    left.sort(key=lambda fault: crc32(fault.name.encode()))
-    graph = graph_of_imports()
-    with tempfile.TemporaryDirectory(prefix="mutants") as folder:
-        clone = Clone(
-            Path(folder) / "clone", args.python, ["--all-cases"] if args.all_cases else []
-        )
-        for number, fault in enumerate(left[: args.at_most], start=1):
-            began = time.monotonic()
-            outcome, test = examine(clone, fault, graph, args)
-            seconds = round(time.monotonic() - began, 1)
-            changed = fault.name, fault.before, fault.after
-            result = Result(*changed, suite, outcome, test, seconds)
-            add_to_record(args.record, result)
-            say(
-                f"{number}/{len(left)} {outcome} ({seconds:.0f} s) {fault.name}: "
-                f"{fault.before} -> {fault.after} {test}"
-            )
-    report(chosen, read_record(args.record), suite)
+    # Not that of a commit of the record.
+    commit = _git("log", "-1", "--format=%H", "--", "src", "tests", ":!tests/mutants.csv")[:10]
+    suite = {"seed": str(args.seed), "commit": commit, "tests": "near" if args.near else "all"}
+    limit = args.limit or (NEAR_LIMIT if args.near else FAR_LIMIT)
+
+    def known():
+        rows = read_record(args.record)
+        return [row for row in rows if all(row[name] == value for name, value in suite.items())]
+
+    with tempfile.TemporaryDirectory(prefix="mutants", ignore_cleanup_errors=True) as folder:
+        # The clone is removed and tests are stopped also where the program is terminated.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated; the record is kept"))
+        clone = Path(folder) / "clone"
+        _git("clone", "-q", "--shared", str(ROOT), str(clone))
+        chosen = choose(args.each, args.seed, clone, args.only)
+        imports, runs = Imports(clone), Suite(clone)
+        done = {(row["file"], row["line"], row["column"], row["after"]) for row in known()}
+        for number, fault in enumerate(chosen, start=1):
+            text = f"{number}/{len(chosen)} {fault.file}:{fault.line} {fault.kind}: "
+            text += f"{fault.before} -> {fault.after}"
+            if args.list:
+                say(text)
+            elif (fault.file, str(fault.line), str(fault.column), fault.after) not in done:
+                began = sum(os.times()[:4])
+                tests = imports.nearest(fault.file)[: NEAREST if args.near else None]
+                found, test = runs.examine(fault, tests, limit)
+                seconds = round(sum(os.times()[:4]) - began, 1)
+                result = {"found": found, "test": test, "seconds": seconds}
+                row = suite | {"room": room_of(fault.file)} | asdict(fault) | result
+                add_to_record(args.record, row)
+                say(f"{text}: {found} ({seconds} s) {test}")
+    if not args.list:
+        say("\n".join(shares(known())))
 
 
 if __name__ == "__main__":
