@@ -7,7 +7,7 @@
 Each fault is one changed expression in a clone of the last commit, so that the checkout is free for
 other work. A seed always gives the same faults, and a larger ``--each`` adds to those of a smaller
 one. Test files run in the order of their distance to the changed file in the graph of imports,
-those of its room first, until a test fails that passes without the fault, or until the limit of CPU
+those of its room first, until a test fails that passes otherwise, or until the limit of CPU
 time. Each result is a row of ``tests/mutants.csv``; faults that it has for this commit are not
 planted again. The shares are printed at the end, or at once with ``--each 0``.
 
@@ -335,7 +335,7 @@ class Suite:
         self.folder = Path(folder)
         # By a name that no test folder has: the copy may hold another version of this file.
         shutil.copy(__file__, self.folder / f"{PLUGIN}.py")
-        self.alone = {}  # the CPU time of tests without any fault; None if they fail
+        self.usual = {}  # CPU seconds of tests that pass, if only with some other fault, or None
         self.times = count(10**9)
 
     def run(self, tests, limit, *options):
@@ -352,7 +352,7 @@ class Suite:
         env |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
         command = [sys.executable, "-m", "pytest", "-q", "-x", "--tb=no", "-p", PLUGIN]
         command += ["-p", "no:randomly", "-p", "no:xdist", "-p", "no:cacheprovider", *options]
-        command += [f"--deselect={test}" for test, time in self.alone.items() if time is None]
+        command += [f"--deselect={test}" for test, time in self.usual.items() if time is None]
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         process = subprocess.Popen(
             [*command, *tests], cwd=self.folder, env=env, start_new_session=True, **quiet
@@ -362,30 +362,36 @@ class Suite:
         except subprocess.TimeoutExpired:  # nothing lets the watch run
             code = None
         finally:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)  # also what tests have started
+            process.kill()
+            if os.name == "posix":  # also what tests have started
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-        events = [line.split("\t") for line in log.read_text(encoding="utf-8").splitlines()]
-        began, running = next(
-            ((float(when), test) for event, when, test in events[::-1] if event == "start"), (0, "")
-        )
-        took = float(events[-1][1]) - began if events else 0.0
-        if code is None or (events and events[-1][0] == "late"):
-            return "late", running, took if code is not None else limit
-        failed = [test for event, _, test in events if event == "failed"]
+        lines = [line.split("\t") for line in log.read_text(encoding="utf-8").splitlines()]
+        events = [(what, float(when), test) for what, when, test in lines]
+        failed = [test for what, _, test in events if what == "failed"]
+        running, began, last = "", 0.0, ""
+        for last, when, test in events:
+            if last == "start":
+                running, began = test, when
+            elif last == "finish" and test not in failed:
+                self.usual.setdefault(test, when - began)
+        took = when - began if running else 0.0
+        if code is None or last == "late":
+            return "late", running, limit if code is None else took
         if code in (0, 5):  # 5: no test was chosen
             assert events, "pytest ran without the plug-in"
             return "passed", running, took
         # Where no test failed, one ended the process, or the first file could not even be read.
         return "failed", failed[0] if failed else running or tests[0], took
 
-    def time_alone(self, test):
-        """Return the CPU seconds of a test without any fault, or None if it fails then too."""
-        if test not in self.alone:
+    def usual_time(self, test):
+        """Return the CPU seconds of a test that passes, or None if it fails without a fault too."""
+        if test not in self.usual:
             collected = () if "::" in test else ("--collect-only",)
             outcome, _, seconds = self.run([test], FAR_LIMIT, *collected)
-            self.alone[test] = seconds if outcome == "passed" else None
-        return self.alone[test]
+            self.usual[test] = seconds if outcome == "passed" else None
+        return self.usual[test]
 
     @contextmanager
     def fault(self, fault):
@@ -410,14 +416,14 @@ class Suite:
                 outcome, test, seconds = self.run(tests, limit)
             if outcome == "late":
                 # The limit may just be short; a test that takes far longer than it should hangs.
-                usual = self.time_alone(test) if test else 0.0
+                usual = self.usual_time(test) if test else 0.0
                 hangs = usual is not None and seconds > max(limit / 4, 5 * usual)
                 return ("timeout", test) if hangs else ("no", "")
             if outcome == "passed":
                 return "no", ""
-            if test in self.alone and self.alone[test] is None:  # it cannot be left out alone
+            if test in self.usual and self.usual[test] is None:  # it cannot be left out alone
                 tests = [each for each in tests if each != test.partition("::")[0]]
-            elif self.time_alone(test) is not None:
+            elif self.usual_time(test) is not None:
                 return "yes", test
         return "no", ""
 

@@ -116,7 +116,8 @@ def test_down():
 
 
 @pytest.fixture
-def toy(tmp_path):
+def toy(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # a toy needs none
     for name, text in {
         "src/directrix/__init__.py": "",
         "src/directrix/toy/__init__.py": "from directrix.toy.sums import total",
@@ -150,10 +151,10 @@ def test_a_fault_with_a_test_is_found_and_one_without_is_not(toy):
 
 def test_a_fault_that_never_ends_is_told_from_tests_that_take_long(toy):
     suite, down, slow = Suite(toy), "tests/toy/test_sums.py::test_down", "tests/test_slow.py"
-    suite.time_alone("tests/toy/test_sums.py::test_what_fails_anyway")
+    suite.usual_time("tests/toy/test_sums.py::test_what_fails_anyway")
     assert suite.examine(fault("n - 1"), ["tests/toy/test_sums.py"], limit=2) == ("timeout", down)
     (toy / slow).write_text("def test_slow():\n    while True:\n        pass\n", encoding="utf-8")
-    suite.alone[f"{slow}::test_slow"] = 2.0
+    suite.usual[f"{slow}::test_slow"] = 2.0
     assert suite.examine(fault("a - b"), [slow], limit=2) == ("no", "")
 
 
