@@ -1,9 +1,8 @@
-"""How a fitted classifier does on rows: diagnosis, measures with 95 % intervals, importances."""
+"""How a fitted classifier does on rows: diagnosis, and measures with 95 % intervals."""
 
 from __future__ import annotations
 
 import hashlib
-import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,7 +12,6 @@ from scipy.stats import rankdata
 
 from directrix._typing import AnyArray, FloatArray
 from directrix.classifiers.labels import positive_of, toward_positive
-from directrix.frontier import Frontier
 from directrix.frontier.pencil import require_rows_of_both
 from directrix.metrics import AUC, FBeta
 from directrix.metrics.base import Curve, Metric, checked
@@ -299,72 +297,6 @@ def _advice(diagnosis: Diagnosis, sizes: EffectiveCounts, estimator: Any) -> tup
     return tuple(advice)
 
 
-# ── Importance of each feature: the metric that the moments predict without it ────────────────────
-
-#: Features that are reported: those of the largest effect.
-MAX_FEATURES = 50
-#: Above this many features they are not left out in turn: each takes a decomposition.
-_MAX_DECOMPOSED = 300
-
-
-class FeatureImportance(NamedTuple):
-    """Importance of one feature of a linear model.
-
-    `effect` is the change of the score for one standard deviation of the feature; `negative` and
-    `positive` are its means in each class; `without` is the best metric of any linear model without
-    the feature, from the moments (NaN if there are too many features to compute it).
-    """
-
-    name: str
-    coefficient: float
-    effect: float
-    negative: float
-    positive: float
-    without: float
-
-
-class FeatureImportances(NamedTuple):
-    """Importance of the features of a linear model, those of the largest effect first.
-
-    `with_all` is the best metric of any linear model with all features, from the moments.
-    """
-
-    features: tuple[FeatureImportance, ...]
-    with_all: float
-
-
-def feature_importances(
-    model: Any, names: list[str], moments: Moments, metric: Metric
-) -> FeatureImportances:
-    """Return the importance of each feature, leaving them out of the moments one at a time."""
-    coef = model.coef_[0]
-    effect = coef * moments.standardize().scale
-    order = np.argsort(-np.abs(effect), kind="stable")[:MAX_FEATURES]
-    decomposed = 1 < moments.n_features <= _MAX_DECOMPOSED
-    features = []
-    for index in order:
-        others = np.delete(np.arange(moments.n_features), index)
-        without = _best_metric(moments.select(others), metric) if decomposed else float("nan")
-        features.append(
-            FeatureImportance(
-                names[index],
-                float(coef[index]),
-                float(effect[index]),
-                float(moments.negative.mean[index]),
-                float(moments.positive.mean[index]),
-                without,
-            )
-        )
-    return FeatureImportances(tuple(features), _best_metric(moments, metric))
-
-
-def _best_metric(moments: Moments, metric: Metric) -> float:
-    with warnings.catch_warnings():  # without a feature, predicting one class may be the best
-        warnings.simplefilter("ignore")
-        best = Frontier(moments).best(metric)
-    return float(metric.of_loss(best.risk))
-
-
 # ── Rates and metrics of a classifier on labelled rows, with 95 % intervals ───────────────────────
 
 #: What a value is called that does not belong to the threshold of the model.
@@ -376,16 +308,14 @@ _LIMIT_ROUNDING = 1e-12
 class ScoredRows(NamedTuple):
     """Labelled rows with the scores and probabilities of a model.
 
-    Scores are in favour of the second class, and probabilities are its own. `moments` is a summary
-    of the same rows. Without probabilities there is no Brier score. `segment` is the segment of
-    each row, if they have one.
+    Scores are in favour of the second class, and probabilities are its own. Without
+    probabilities there is no Brier score. `segment` is the segment of each row, if they have one.
     """
 
     y: AnyArray
     scores: FloatArray
     probability: Any
     weight: FloatArray | None = None
-    moments: Moments | None = None
     segment: AnyArray | None = None
 
     def segment_rates(self, label: Any) -> SegmentRates | None:
@@ -448,7 +378,7 @@ class BinaryMeasures:
         return constant_text(name, Estimate(*value), where, self.chance)
 
 
-def measure_binary(scored: ScoredRows, metric: Metric, name: str, classes: Any) -> BinaryMeasures:
+def measure_binary(scored: ScoredRows, metric: Metric, classes: Any) -> BinaryMeasures:
     """Measure a classifier of two classes, the second of them positive, on labelled rows.
 
     Raises ValueError if all rows are of one class.
@@ -473,8 +403,8 @@ def measure_binary(scored: ScoredRows, metric: Metric, name: str, classes: Any) 
         metric_interval = auc_interval
     elif metric.fixes_threshold and metric_interval in intervals[:3]:
         how = "Wilson"
-    delivered = Measure(name, value, *metric_interval, how)
-    best_cutoff = _at_best_cutoff(on_rows, metric, name)
+    delivered = Measure(metric.label, value, *metric_interval, how)
+    best_cutoff = _at_best_cutoff(on_rows, metric)
     brier: tuple[Measure, ...] = ()
     if scored.probability is not None:
         brier = (brier_score(scored.probability - positive, weight),)
@@ -503,20 +433,20 @@ def measure_binary(scored: ScoredRows, metric: Metric, name: str, classes: Any) 
     )
 
 
-def _at_best_cutoff(on_rows: OnRows, metric: Metric, name: str) -> tuple[Measure, ...]:
+def _at_best_cutoff(on_rows: OnRows, metric: Metric) -> tuple[Measure, ...]:
     """Return a metric with a limit or a quota at its best threshold on the rows; else nothing."""
     if not metric.fixes_threshold:
         return ()
     curve = on_rows.curve
     interval, how = on_rows.intervals(metric).metric, interval_method(metric)
     value = metric.best_value(curve)
-    best = Measure(f"{name}, {BEST_CUTOFF}", value, *interval, how)
+    best = Measure(f"{metric.label}, {BEST_CUTOFF}", value, *interval, how)
     tied = 2 * len(curve.levels) <= on_rows.sizes.n_pos + on_rows.sizes.n_neg
     if metric.limit is None or not tied:
         return (best,)
     split, nothing = metric.ties_split(curve), float("nan")
     return best, Measure(
-        f"{name}, {BEST_CUTOFF}, ties split at random", split, nothing, nothing, ""
+        f"{metric.label}, {BEST_CUTOFF}, ties split at random", split, nothing, nothing, ""
     )
 
 

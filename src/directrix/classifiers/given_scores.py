@@ -227,7 +227,7 @@ def _evaluation(
     weight: Any = rows.weight
     kept = weight > 0
     rows = ScoredRows(rows.y[kept], rows.scores[kept], None, weight[kept])
-    found = measure_binary(rows, metric, metric.label, classes)
+    found = measure_binary(rows, metric, classes)
     if with_threshold:
         measures = (*found.at_cutoff, *found.best_cutoff)
         notes = (found.limit, found.verdict)

@@ -133,7 +133,7 @@ def _given_rows(
     probability = classifier.predict_proba(X)[:, column]
     scored = ScoredRows(labels, scores, probability, weight, segment=segment)
     metric = resolve(classifier.metric)
-    measures = measure_binary(scored, metric, metric.label, classes)
+    measures = measure_binary(scored, metric, classes)
     return GivenRows(X, labels == label, scored, measures, scored.segment_rates(label))
 
 

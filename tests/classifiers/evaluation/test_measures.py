@@ -23,7 +23,7 @@ def scored_rows(n=500, *, weighted=False):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_values_are_those_of_scikit_learn(weighted):
     scored = scored_rows(weighted=weighted)
-    measures = measure_binary(scored, RecallAtFPR(0.1), "recall at 10 %", [False, True])
+    measures = measure_binary(scored, RecallAtFPR(0.1), [False, True])
     y, scores, w = scored.y, scored.scores, scored.weight
     predicted = scores > 0
     values = {measure.name: measure.value for measure in measures.at_threshold}
@@ -42,10 +42,10 @@ def test_values_are_those_of_scikit_learn(weighted):
     assert measures.rows == total.sum()
     assert measures.positives == total[y].sum()
     assert measures.flagged == total[predicted].sum()
-    assert measures.metric.name == "recall at 10 %"
+    assert measures.metric.name == "recall at FPR 10 %"
     assert measures.metric.value == values["recall"]  # at the threshold of the model
     (best,) = measures.best_cutoff
-    assert best.name == "recall at 10 %, best cutoff on these rows"
+    assert best.name == "recall at FPR 10 %, best cutoff on these rows"
     assert best.value == pytest.approx(RecallAtFPR(0.1).score(y, scores, w))
     for measure in (measures.metric, *measures.at_threshold):
         assert measure.low < measure.value < measure.high
@@ -56,12 +56,12 @@ def test_values_are_those_of_scikit_learn(weighted):
     [(AUC(), "DeLong"), (PartialAUC(0.2), "DeLong"), (Error(), "posterior draws")],
 )
 def test_the_interval_of_the_metric_names_its_method(metric, method):
-    assert measure_binary(scored_rows(), metric, "metric", [False, True]).metric.how == method
+    assert measure_binary(scored_rows(), metric, [False, True]).metric.how == method
 
 
 def test_the_interval_of_auc_is_delongs():
     scored = scored_rows()
-    measures = measure_binary(scored, AUC(), "AUC", [False, True])
+    measures = measure_binary(scored, AUC(), [False, True])
     interval = delong(scored.y, scored.scores, np.ones(len(scored.y)))
     assert (measures.metric.low, measures.metric.high) == interval
 
@@ -69,7 +69,7 @@ def test_the_interval_of_auc_is_delongs():
 def test_rows_of_one_class_are_refused():
     scored = scored_rows()._replace(y=np.ones(500, dtype=bool))
     with pytest.raises(ValueError, match="all rows are of class True"):
-        measure_binary(scored, Error(), "error", [False, True])
+        measure_binary(scored, Error(), [False, True])
 
 
 def test_the_interval_of_the_brier_score_is_that_of_a_mean():
@@ -83,7 +83,7 @@ def test_the_interval_of_the_brier_score_is_that_of_a_mean():
 
 
 def measured(scored, metric):
-    return measure_binary(scored, metric, metric.label, [False, True])
+    return measure_binary(scored, metric, [False, True])
 
 
 def test_a_metric_with_a_limit_is_that_of_the_delivered_threshold():
