@@ -1,5 +1,3 @@
-from functools import partial
-
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -32,7 +30,7 @@ def from_moments(X, y, weight, fold):
 
 def test_logistic_regression_discriminants_and_the_robust_fit_are_candidates():
     given = rows(300)
-    search = Search(RowFrontier(*given), Error(), partial(from_moments, *given))
+    search = Search(RowFrontier(*given), Error(), from_moments(*given))
     comparison = search.run()
     keys = [recipe.key for recipe in search.rows.recipes.values()]
     assert {recipe.key for recipe in logistic_path()} <= set(keys)
@@ -47,7 +45,7 @@ def test_logistic_regression_discriminants_and_the_robust_fit_are_candidates():
 @pytest.mark.parametrize("metric", [Error(), AUC()], ids=str)
 def test_every_candidate_keeps_the_protocol(metric):
     X, y, weight, fold = given = rows(300)
-    search = Search(RowFrontier(*given), metric, partial(from_moments, *given))
+    search = Search(RowFrontier(*given), metric, from_moments(*given))
     search.run()
     for candidate in search.candidates:
         assert candidate.scores.shape == (300,)

@@ -22,7 +22,7 @@ import numpy as np
 from benchmarks.harness.markdown import holds, table
 from benchmarks.harness.record import Record, Row, commit, mean_of, select
 from benchmarks.harness.runner import Part, Study, isolated, peak_megabytes
-from directrix.designs.sources import NumberSource
+from directrix.designs.sources import ROWS_OF_LINES
 from directrix.engines import HashFolds
 from directrix.engines.column_roles import (
     ColumnRoles,
@@ -69,7 +69,7 @@ def histograms(count: int, rows: int) -> Callable[[int], bytes]:
 
 def surveys(count: int, rows: int) -> Callable[[int], bytes]:
     """Return moments of 50 features in five folds, with each partition's share of the sample."""
-    pool = results(Survey(NumberSource.most_rows), 50, 5, rows, count)
+    pool = results(Survey(ROWS_OF_LINES), 50, 5, rows, count)
     return lambda number: packed(_moved(pool[number % POOL], number))
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.harness.runner import peak_megabytes
-from directrix.designs.sources import NumberSource
+from directrix.designs.sources import ROWS_OF_LINES
 from directrix.engines import HashFolds
 from directrix.engines.base import run
 from directrix.engines.column_roles import ColumnRoles
@@ -154,7 +154,7 @@ def frame(session: Any, partitions: int, rows: int = ROWS) -> Any:
 def survey(source: Any, partitions: int, *, late: bool = False) -> Surveyed:
     """Make the first pass of a fit."""
     plan = replace(ColumnRoles.of(target="y", fold=HashFolds(FOLDS)), identified=True)
-    task: Any = Survey(NumberSource.most_rows)
+    task: Any = Survey(ROWS_OF_LINES)
     surveyed: Surveyed = run(source, plan, Late(task, partitions - 1) if late else task)
     return surveyed
 

@@ -165,7 +165,7 @@ class DirectClassifier(MetricClassifier):
             passes, and no feature unless `features` names it.
         transform, engine, progress : as in `summarize`
         """
-        from directrix.designs.sources import NumberSource, fit_lines
+        from directrix.designs.sources import ROWS_OF_LINES, fit_lines
         from directrix.engines.column_roles import ColumnRoles
 
         self._check_parameters([resolve(self.metric)])
@@ -177,7 +177,7 @@ class DirectClassifier(MetricClassifier):
         roles |= {"segment": segment, "transform": transform}
         reading = {"engine": engine, "progress": progress}
         fit = self._source_fit(source, roles, reading, ColumnRoles)
-        surveyed = fit.passes.survey(NumberSource.most_rows, fit.apart)
+        surveyed = fit.passes.survey(ROWS_OF_LINES, fit.apart)
         self._set_classes(two_classes(surveyed.moments.classes))
         surveyed = surveyed.with_positive(self.positive_)
         moments = surveyed.moments

@@ -343,7 +343,7 @@ class CardCandidates:
             n_jobs=self.n_jobs,
         )
         narrow = self.rows.X.shape[1] <= _MOST_FEATURES
-        summary = (lambda: self._closed) if narrow else None
+        summary = self._closed if narrow else ()
         return Candidates(frontier, summary, Sweep((self.ridge,), np.inf))
 
 

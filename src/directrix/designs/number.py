@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 from directrix._typing import IntArray
@@ -46,7 +46,7 @@ class NumberDesign:
             signs=None if self.signs is None else self.signs.array,
         )
         narrow = seen.X.shape[1] <= MOST_FEATURES
-        summary = cache(partial(_summary_candidates, seen, frontier.signs)) if narrow else None
+        summary = _summary_candidates(seen, frontier.signs) if narrow else ()
         candidates = Candidates(frontier, summary)
         return LearnedDesign(seen, rows, candidates.compared, partial(self._draft, frontier), units)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -18,12 +18,12 @@ from directrix.designs.counted import CountedSizes, counted_candidates, require_
 from directrix.designs.points import scaled_without_rows
 from directrix.engines.column_roles import TableRoles
 from directrix.engines.tasks import CellFeatures, NumberFeatures, Score, Surveyed
-from directrix.fitting.fit_rows import FTOL, Candidates, Fitted
+from directrix.fitting.choice import Trials
+from directrix.fitting.fit_rows import FTOL, Candidates, Compared, Fitted
 from directrix.fitting.fit_source import (
     CandidateGroup,
     HistogramSelection,
     Preselection,
-    SampleCandidates,
     SourceFit,
 )
 from directrix.fitting.training_rows import (
@@ -48,37 +48,11 @@ from directrix.tables.coding.prior import CellKinds
 # ── Lines, from the moments of all rows and a sample of them ──────────────────────────────────────
 
 
-@dataclass(frozen=True)
-class NumberSource:
-    """Lines of the moments of all rows, and of a sample of them; see `SourceDesign`.
-
-    ``moments`` have class weights, and folds that are held out.
-    """
-
-    moments: Moments
-    n_jobs: int | None = None
-    most_rows: ClassVar[int] = 20_000
-    preselection: ClassVar[Preselection] = Preselection(fewest=4, most=32, baseline_first=True)
-
-    @property
-    def features(self) -> NumberFeatures:
-        """The numbers as they are."""
-        return NumberFeatures(self.moments.n_features)
-
-    def sample_candidates(self, metric: Metric, rows: TrainingRows) -> SampleCandidates:
-        """Compare lines of the moments of all rows with those of sampled rows."""
-        units = Standardization.of(rows.X, rows.weight)
-        frontier = RowFrontier(
-            units.rows(rows.X),
-            *rows[1:4],
-            ftol=FTOL,
-            to_features=units.line_back,
-            n_jobs=self.n_jobs,
-        )
-        narrow = rows.X.shape[1] <= MOST_FEATURES
-        summary = partial(moment_candidates, self.moments, *rows[:4]) if narrow else None
-        compared = Candidates(frontier, summary).compared(metric)
-        return SampleCandidates(compared, [None] * (len(self.moments.folds) + 1))
+#: Rows of each class in the sample of a fit of lines, however many partitions there are.
+ROWS_OF_LINES = 20_000
+#: Which lines, and which cards, of a sample are counted on all rows.
+COUNTED_LINES = Preselection(fewest=4, most=32, baseline_first=True)
+COUNTED_CARDS = Preselection(fewest=1, most=12, baseline_first=False)
 
 
 def fit_lines(fit: SourceFit, surveyed: Surveyed, n_jobs: int | None) -> Fitted:
@@ -87,9 +61,33 @@ def fit_lines(fit: SourceFit, surveyed: Surveyed, n_jobs: int | None) -> Fitted:
     if fit.apart is not None:
         moments = replace(moments, parts=moments.parts[: fit.apart])
     moments = reweighted(moments, class_factors(fit.class_weight, moments))
-    selection = fit.select(NumberSource(moments, n_jobs), surveyed, moments.classes)
-    chosen = fit.chosen(selection)
+    rows, factors = fit.sampled_rows(surveyed, moments.classes)
+    kept = COUNTED_LINES(compared_lines(fit.metric, moments, rows, n_jobs))
+    group = CandidateGroup(kept, [None] * (fit.n_folds + 1))
+    features = NumberFeatures(moments.n_features)
+    chosen = fit.chosen(fit.count(group, features, moments.classes[-1], factors))
     return Fitted(chosen.fitted, chosen.report)
+
+
+def compared_lines(
+    metric: Metric, moments: Moments, rows: TrainingRows, n_jobs: int | None
+) -> Compared:
+    """Compare lines of the moments of all rows with those of sampled rows.
+
+    ``moments`` have class weights, and folds that are held out.
+    """
+    units = Standardization.of(rows.X, rows.weight)
+    frontier = RowFrontier(
+        units.rows(rows.X),
+        *rows[1:4],
+        ftol=FTOL,
+        to_features=units.line_back,
+        n_jobs=n_jobs,
+    )
+    narrow = rows.X.shape[1] <= MOST_FEATURES
+    return Candidates(frontier, moment_candidates(moments, *rows[:4]) if narrow else ()).compared(
+        metric
+    )
 
 
 # ── Cards, from a sample of the rows and counts of bins ───────────────────────────────────────────
@@ -97,47 +95,49 @@ def fit_lines(fit: SourceFit, surveyed: Surveyed, n_jobs: int | None) -> Fitted:
 
 @dataclass(frozen=True)
 class CardSource:
-    """Bins, structure and candidates of a sample; see `SourceDesign`."""
+    """The bins of a card, the structure and the candidates of a sample, and its compact cards."""
 
     binner: Binner
     settings: CardSettings
     n_folds: int
-    most_rows: ClassVar[int] = MOST_ROWS
-    preselection: ClassVar[Preselection] = Preselection(fewest=1, most=12, baseline_first=False)
 
     @property
     def features(self) -> CellFeatures:
         """The cells of raw rows."""
         return CellFeatures(self.binner)
 
-    def sample_candidates(self, metric: Metric, rows: TrainingRows) -> SampleCandidates:
-        """Learn a structure from sampled rows of a raw table, and compare its candidates."""
+    def candidates(
+        self, metric: Metric, cells: TrainingRows
+    ) -> tuple[CandidateGroup, Trials | None]:
+        """Learn a structure from sampled rows, with cells as features; return what to count.
+
+        Also return the structures that were compared, to repeat their choice.
+        """
         folds = range(self.n_folds)
-        cells = rows._replace(X=self.binner.cells(rows.X))
         kinds = [CellKinds.of(bins) for bins in self.binner.bins_]
         search = self.settings.structure_search(kinds, cells)
         structure = search.run()
         coded = cells._replace(X=search.designs(structure, [None, *folds]))
         candidates = CardCandidates(coded, structure.ridge, "rows", n_jobs=self.settings.n_jobs)
         codings = [search.design(structure, fold) for fold in (*folds, None)]
-        trials = search.trials if search.tried else None
-        return SampleCandidates(candidates.compared(metric), codings, trials=trials)
+        group = CandidateGroup(COUNTED_CARDS(candidates.compared(metric)), codings)
+        return group, search.trials if search.tried else None
 
     def compressed(
-        self, cards: Mapping[int | None, Card], sizes: Sequence[int], rows: TrainingRows
+        self, cards: Mapping[int | None, Card], sizes: Sequence[int], cells: TrainingRows
     ) -> dict[int, dict[int | None, Card]]:
         """Return cards in several sizes, compressed by sampled rows with cells as features.
 
         Their scores have the scale of those of the cards.
         """
         kinds = [CellKinds.of(bins) for bins in self.binner.bins_]
-        scores = np.empty(len(rows.positive))
+        scores = np.empty(len(cells.positive))
         for fold, card in cards.items():
             if fold is not None:
-                tested = np.flatnonzero(rows.fold == fold)
-                scores[tested] = card.points(rows.X[tested])
-        slope, offset = teacher_odds(scores, rows)
-        fit = CompactFit(None, AUC(), rows, kinds, self.settings.directions, "auto", lambda x: x)
+                tested = np.flatnonzero(cells.fold == fold)
+                scores[tested] = card.points(cells.X[tested])
+        slope, offset = teacher_odds(scores, cells)
+        fit = CompactFit(None, AUC(), cells, kinds, self.settings.directions, "auto", lambda x: x)
         made = fit.cards(cards, sizes, (slope, offset))
         return {
             size: {
@@ -182,27 +182,25 @@ class CardSourceFit:
             columns = tuple(Column(bins.name, bins.kind) for bins in binner.bins_)
             counted = binner if by_counts else None
             passes.plan = replace(passes.plan, columns=columns, binner=counted)
-        surveyed = passes.survey(CardSource.most_rows, fit.apart)
+        surveyed = passes.survey(MOST_ROWS, fit.apart)
         classes = self.two_labels(surveyed.totals.classes)
+        counts = surveyed.totals.counts(without_fold=fit.apart)
+        n_rows = sum(counts.values())
         if not known and surveyed.sample is not None:
-            counts = surveyed.totals.counts(without_fold=fit.apart)
             sample = surveyed.sample
-            complete = len(sample.y) >= sum(counts.values())
+            complete = len(sample.y) >= n_rows
             binner.fit_table(sample.X, _row_weights(sample, counts), complete=complete)
 
         if by_counts:
             return self.run_counts(surveyed.table.counts, binner, classes)
         design = CardSource(binner, self.settings(binner.bins_), fit.n_folds)
-        selection = fit.select(design, surveyed, classes)
-
-        def compressed(
-            cards: Mapping[int | None, Card], sizes: Sequence[int]
-        ) -> Mapping[int, Mapping[int | None, Card]]:
-            rows, _ = fit.sampled_rows(surveyed, classes)
-            rows = rows._replace(X=binner.cells(rows.X))
-            return design.compressed(cards, sizes, rows)
-
-        return self._finished(design, selection, classes, compressed)
+        rows, factors = fit.sampled_rows(surveyed, classes)
+        cells = rows._replace(X=binner.cells(rows.X))
+        group, trials = design.candidates(fit.metric, cells)
+        if trials is not None:
+            trials = replace(trials, share=len(rows.positive) / n_rows)
+        selection = fit.count(group, design.features, classes[-1], factors, trials)
+        return self._finished(design, selection, classes, partial(design.compressed, cells=cells))
 
     def run_counts(
         self, counts: BinCounts | None, binner: Binner, classes: AnyArray

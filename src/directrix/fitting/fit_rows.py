@@ -52,13 +52,10 @@ class Compared(NamedTuple):
 
 
 class Candidates(NamedTuple):
-    """Candidates of the rows and of their summary, which are compared for any metric.
-
-    ``summary`` returns the candidates of the summary.
-    """
+    """Candidates of the rows, and those of their ``summary``, compared for any metric."""
 
     frontier: RowFrontier
-    summary: Callable[[], Sequence[Candidate]] | None = None
+    summary: Sequence[Candidate] = ()
     sweep: Sweep = DEFAULT_SWEEP
 
     def compared(self, metric: Metric) -> Compared:

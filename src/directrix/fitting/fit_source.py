@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,6 +41,7 @@ from directrix.fitting.training_rows import (
     factors_of,
     require_all_folds,
 )
+from directrix.frontier.compare import Candidate
 from directrix.metrics.base import Metric
 from directrix.models.report import DirectReport
 from directrix.moments.score_histogram import ScoreHistogram
@@ -254,17 +255,6 @@ class HistogramSelection:
         )
 
 
-class SampleCandidates(NamedTuple):
-    """Candidates of a sample of the rows, and what makes features for them.
-
-    ``codings`` are those of a `CandidateGroup`.
-    """
-
-    compared: Compared
-    codings: Sequence[CardCoding | None]
-    trials: Trials | None = None
-
-
 class Preselection(NamedTuple):
     """How many candidates of a sample are counted on all rows, where each costs time on every row.
 
@@ -277,7 +267,7 @@ class Preselection(NamedTuple):
     most: int
     baseline_first: bool
 
-    def __call__(self, compared: Compared) -> list[int]:
+    def __call__(self, compared: Compared) -> list[Candidate]:
         """Return the candidates to count, the best first."""
         comparison = compared.comparison
         losses, best = comparison.deciding, comparison.best
@@ -287,26 +277,7 @@ class Preselection(NamedTuple):
         counted = [*order[near[order]], *order[~near[order]]][:count]
         baseline = [k for k in order if compared.candidates[k].complexity == 0.0][:1]
         both = [*baseline, *counted] if self.baseline_first else [*counted, *baseline]
-        return [int(k) for k in dict.fromkeys(both)]
-
-
-class SourceDesign(Protocol):
-    """What a fit in passes needs to know of lines or cards.
-
-    ``most_rows`` is the number of rows of each class in the sample, however many partitions there
-    are.
-    """
-
-    most_rows: ClassVar[int]
-    preselection: ClassVar[Preselection]
-
-    @property
-    def features(self) -> NumberFeatures | CellFeatures:  # noqa: D102
-        ...
-
-    def sample_candidates(self, metric: Metric, rows: TrainingRows) -> SampleCandidates:
-        """Compare candidates on sampled rows, as on rows in memory."""
-        ...
+        return [compared.candidates[k] for k in dict.fromkeys(both)]
 
 
 class Chosen(NamedTuple):
@@ -345,23 +316,6 @@ class SourceFit:
     def n_folds(self) -> int:
         """Number of folds that are held out to compare candidates."""
         return self.passes.fold.n_folds - (self.apart is not None)
-
-    def select(
-        self, design: SourceDesign, surveyed: Surveyed, classes: AnyArray
-    ) -> HistogramSelection:
-        """Make candidates from the sample, and count their scores of held-out rows.
-
-        ``surveyed`` has a sample. The positive one of ``classes`` is last.
-        """
-        rows, factors = self.sampled_rows(surveyed, classes)
-        sampled = design.sample_candidates(self.metric, rows)
-        kept = [sampled.compared.candidates[k] for k in design.preselection(sampled.compared)]
-        trials = sampled.trials
-        if trials is not None:
-            n_rows = sum(surveyed.totals.counts(without_fold=self.apart).values())
-            trials = replace(trials, share=len(rows.positive) / n_rows)
-        group = CandidateGroup(kept, sampled.codings)
-        return self.count(group, design.features, classes[-1], factors, trials)
 
     def count(
         self,

@@ -118,11 +118,6 @@ class Progress:
         self._start = self._shown_at = monotonic()
         self._shown = 0
 
-    @property
-    def elapsed(self) -> float:
-        """Seconds since the fit began."""
-        return monotonic() - self._start
-
     def stage(self, text: str) -> None:
         """Print a line about a stage of the fit, unless silent."""
         if self._verbose > 0:
@@ -143,8 +138,6 @@ class Progress:
         """Print the number of fitted candidates, at intervals unless each is to be printed."""
         if self._verbose <= 0:
             return
-        if done < self._shown:  # another class has begun
-            self._shown = 0
         enough = max(1.0, _SHARE * planned) if self._verbose == 1 else 1.0
         waited = monotonic() - self._shown_at > _SECONDS
         if done - self._shown >= enough or (waited and done > self._shown):
@@ -152,5 +145,5 @@ class Progress:
             self._shown, self._shown_at = done, monotonic()
 
     def _print(self, text: str) -> None:
-        line = f"[{self._name}] {self.elapsed:.1f} s: {text}"
+        line = f"[{self._name}] {monotonic() - self._start:.1f} s: {text}"
         print(line, flush=True)  # noqa: T201 - to stdout, as scikit-learn does

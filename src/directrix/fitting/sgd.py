@@ -16,6 +16,7 @@ from directrix.losses.base import Loss
 from directrix.objectives import DataObjective
 from directrix.solve import Callback, Solution
 
+#: Passes over the rows, each of as many steps as there are rows.
 _PASSES = 50
 # Scores on which the steepness of a loss is measured, and the steepness of the logistic loss.
 _SCORES = np.linspace(-1.0, 1.0, 9)
@@ -47,7 +48,6 @@ def linear_sgd(
     objective: DataObjective,
     rng: Any,
     *,
-    passes: int = _PASSES,
     callback: Callback | None = None,
 ) -> Solution:
     r"""Minimise a mean loss of rows with a ridge, one row at a time.
@@ -60,9 +60,8 @@ def linear_sgd(
     first step is :math:`c = 1 / (\lambda + L \max_i (1 + \|x_i\|^2))` with L the `steepness` of the
     loss. It starts from zero.
 
-    The loss of ``objective`` must be a mean over rows. ``passes`` is the number of steps, divided
-    by the number of rows. ``callback`` is called with coefficients and objective after each pass;
-    return True to stop.
+    The loss of ``objective`` must be a mean over rows. A pass is as many steps as there are rows.
+    ``callback`` is called with coefficients and objective after each pass; return True to stop.
     """
     X, positive, loss = objective.X, objective.positive, objective.loss
     X = sparse.csr_array(X) if sparse.issparse(X) else X
@@ -85,7 +84,6 @@ def linear_sgd(
         objective.weight,
         first_step,
         rng=rng,
-        passes=passes,
         callback=callback,
     )
 
@@ -96,7 +94,6 @@ def kernel_sgd(
     rng: Any,
     *,
     alpha: float,
-    passes: int = _PASSES,
     callback: Callback | None = None,
 ) -> Solution:
     r"""Minimise a mean loss of rows plus λ/2 aᵀKa, one row at a time.
@@ -117,9 +114,9 @@ def kernel_sgd(
     ``X`` of the objective are the kernels of the rows with the centers, which are the distinct
     rows; its ``ridge`` is λ, and its loss must be a mean over rows. ``center_index`` is the index
     of each row's center. ``alpha`` is the strength of the penalty in the units of the classifier,
-    for messages. ``passes`` is the number of steps, divided by the number of rows. ``callback`` is
-    called with a and b, and with the objective after each pass; return True to stop. ``coef`` of
-    the result is a, with b last.
+    for messages. A pass is as many steps as there are rows. ``callback`` is called with a and b,
+    and with the objective after each pass; return True to stop. ``coef`` of the result is a, with b
+    last.
     """
     matrix, positive, weight = objective.X, objective.positive, objective.weight
     loss, ridge = objective.loss, objective.ridge
@@ -156,7 +153,6 @@ def kernel_sgd(
         weight,
         first_step,
         rng=rng,
-        passes=passes,
         callback=callback,
         remedy=f"alpha={alpha:g} is too large for it. Give a smaller one, or another solver.",
     )
@@ -183,7 +179,6 @@ def _descend(
     first_step: float,
     *,
     rng: Any,
-    passes: int,
     callback: Callback | None,
     remedy: str = "Standardise the features, or give another solver.",
 ) -> Solution:
@@ -198,7 +193,7 @@ def _descend(
     values, taken = [value], 0
     chance = weight / float(weight.sum())
     with np.errstate(over="ignore", invalid="ignore"):
-        for _ in range(passes):
+        for _ in range(_PASSES):
             for i in rng.choice(n, size=n, p=chance):
                 taken += 1
                 step(i, first_step / np.sqrt(taken))

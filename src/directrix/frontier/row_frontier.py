@@ -126,8 +126,9 @@ class RowCandidate:
         X = design_without(X, None)
         self.frontier.solve_together([self], [None])
         objective = self.recipe.objective(X, positive, weight)
-        limits = _FINAL_ITERATIONS, _FINAL_FALL
-        solution = self.frontier.solve(objective, self.solution(None), None, *limits)
+        solution = self.frontier.solve(
+            objective, self.solution(None), iterations=_FINAL_ITERATIONS, ftol=_FINAL_FALL
+        )
         return self._scaled(solution.coef, X, positive, weight)
 
     def traced_refit(

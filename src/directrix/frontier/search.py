@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -43,12 +43,12 @@ class Search:
 
     Logistic regression, shrunk linear discriminants and a robust fit are always among the
     candidates. Searches for several metrics may share one row frontier: what one has fitted, the
-    other need not. `moments` returns the candidates of the moments of these rows.
+    other need not. `moments` are the candidates of the moments of these rows.
     """
 
     rows: RowFrontier
     metric: Metric
-    moments: Callable[[], Sequence[Candidate]] | None = None
+    moments: Sequence[Candidate] = ()
     sweep: Sweep = DEFAULT_SWEEP
     candidates: list[Candidate] = field(default_factory=list)
     #: Metric and criterion of each candidate, as `best_values` returns them.
@@ -64,12 +64,11 @@ class Search:
     def run(self) -> Comparison:
         """Sweep both frontiers coarsely, then more finely around the best."""
         path = self.rows.plan(logistic_path(self.sweep))
-        self._take(path[:1])
+        self._take(path[:1])  # alone: last digits of scores depend on the lines scored with them
         self._take(path)
         ranking = not self.metric.uses_threshold
         self._take(self._promising(coarse_sweep(self.sweep, ranking=ranking), _KEPT))
-        if self.moments is not None:
-            self._take_screened(self.moments())
+        self._take_screened(self.moments)
         if ranking:
             start = self._best_of_rows(self._compare())[0].recipe
             self._take(self._promising(ranking_continuation(self.sweep.ridges, start), _KEPT_NEAR))

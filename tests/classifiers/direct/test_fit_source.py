@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from directrix import DirectClassifier
-from directrix.designs.sources import CardSource, NumberSource
+from directrix.designs import sources
+from directrix.designs.sources import COUNTED_CARDS, COUNTED_LINES
 from directrix.engines import HashFolds
 from directrix.fitting.fit_rows import Compared
 from directrix.frontier.compare import Comparison
@@ -55,13 +56,13 @@ def test_it_is_about_as_good_as_a_fit_to_rows_in_memory(fitted, figure):
 
 
 def test_class_weights_count_in_the_sample_as_weights_of_the_rows_do(monkeypatch):
-    rows, searched, compare = frame(), [], NumberSource.sample_candidates
+    rows, searched, compare = frame(), [], sources.compared_lines
 
-    def watched(design, metric, sample):
+    def watched(metric, moments, sample, n_jobs):
         searched.append(sample)
-        return compare(design, metric, sample)
+        return compare(metric, moments, sample, n_jobs)
 
-    monkeypatch.setattr(NumberSource, "sample_candidates", watched)
+    monkeypatch.setattr(sources, "compared_lines", watched)
     rows = rows.assign(w=np.where(rows["y"] == "yes", 6.0, 1.0))
     options = {"target": "y", "features": FEATURES, "fold": HashFolds(5, key="id")}
     DirectClassifier("error", class_weight={"yes": 6.0}).fit_source(rows, **options)
@@ -134,9 +135,14 @@ def compared(losses, error, seed=0):
 
 
 def counted(losses, error, logistic=()):
-    """Return the candidates that are counted, where some are logistic regression."""
-    candidates = [SimpleNamespace(complexity=float(k not in logistic)) for k in range(len(losses))]
-    return NumberSource.preselection(Compared(candidates, compared(losses, error)))
+    """Return the numbers of the candidates that are counted; some are logistic regression."""
+    return numbers(COUNTED_LINES, losses, error, [k not in logistic for k in range(len(losses))])
+
+
+def numbers(preselection, losses, error, complexities):
+    pairs = enumerate(complexities)
+    candidates = [SimpleNamespace(number=k, complexity=float(each)) for k, each in pairs]
+    return [each.number for each in preselection(Compared(candidates, compared(losses, error)))]
 
 
 def test_candidates_within_two_standard_errors_of_the_best_are_counted():
@@ -159,9 +165,7 @@ def test_the_best_logistic_regression_is_always_counted_and_once():
 def test_a_card_counts_fewer_candidates_and_logistic_regression_in_its_place():
     losses = np.linspace(0.0, 1.0, 50)
     for place, expected in ((3, list(range(10))), (30, [*range(10), 30])):
-        candidates = [SimpleNamespace(complexity=float(k != place)) for k in range(50)]
-        compared_cards = Compared(candidates, compared(losses, 0.1))
-        assert CardSource.preselection(compared_cards) == expected
-    candidates = [SimpleNamespace(complexity=1.0)] * 50
-    assert CardSource.preselection(Compared(candidates, compared(losses, 9.0))) == list(range(12))
-    assert CardSource.preselection(Compared(candidates, compared(losses, 0.0))) == [0]
+        complexities = [k != place for k in range(50)]
+        assert numbers(COUNTED_CARDS, losses, 0.1, complexities) == expected
+    assert numbers(COUNTED_CARDS, losses, 9.0, [1.0] * 50) == list(range(12))
+    assert numbers(COUNTED_CARDS, losses, 0.0, [1.0] * 50) == [0]

@@ -131,8 +131,7 @@ def test_a_step_is_that_of_the_notes():
         np.arange(5),
         np.random.default_rng(0),
         alpha=alpha,
-        passes=1,
-        callback=lambda coef, _: seen.append(coef),
+        callback=lambda coef, _: seen.append(coef) or True,
     )
     a, b = np.zeros(5), 0.0
     first = 4.0 / (1.0 + (K**2).sum(axis=0).max())
@@ -152,7 +151,7 @@ def test_the_first_step_of_a_line_is_safe_for_its_longest_row(holder):
     objective = DataObjective(holder(X), y, np.ones(2), Logistic(), 0.5)
     seen = []
     linear_sgd(
-        objective, np.random.default_rng(0), passes=1, callback=lambda coef, _: seen.append(coef)
+        objective, np.random.default_rng(0), callback=lambda coef, _: seen.append(coef) or True
     )
     # 1 / (ridge + steepness (1 + |x|^2)): the logistic slope changes by a quarter at most.
     first, coef = 1.0 / (0.5 + 0.25 * (1.0 + 25.0)), np.zeros(3)
