@@ -165,7 +165,7 @@ class LinearClassifier(LinkedEstimator, ClassifierMixin, BaseEstimator):
     def _state_arrays(self) -> dict[str, Any]:
         """Return the arrays of `export_state`."""
         arrays = {"coef": self.coef_, "intercept": self.intercept_}
-        scales = getattr(self, "feature_scales_", None)  # old files do not have them
+        scales = getattr(self, "feature_scales_", None)  # None while only one class has rows
         return arrays if scales is None else arrays | {"scale": scales}
 
     def _state_facts(self) -> ModelMetadata:
