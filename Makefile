@@ -52,14 +52,9 @@ fuzz: ## Feed 20,000 damaged summary files to the loader
 faults: ## Plant 20 faults in each room and record which the nearest tests find; resumable, hours
 	$(PYTHON) -m tests.mutants --each 20 --near
 
-speed: ## Measure the speed ratios of start-up, moments, losses, classifiers and engines
-	$(PYTHON) -m benchmarks.speed.start
+speed: ## Measure the speed ratios of moments, sparse rows and engines
 	$(PYTHON) -m benchmarks.speed.moments
-	$(PYTHON) -m benchmarks.speed.moment_classifier
 	$(PYTHON) -m benchmarks.speed.wide
-	$(PYTHON) -m benchmarks.speed.losses
-	$(PYTHON) -m benchmarks.speed.smooth_classifier
-	$(PYTHON) -m benchmarks.speed.threads
 	$(PYTHON) -m benchmarks.speed.engines
 
 compare: ## Compare the speed of the working tree with that of the commit BASE

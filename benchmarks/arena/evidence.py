@@ -581,7 +581,6 @@ _PAPERS = "benchmarks/papers"
 LINKS = (
     ("benchmarks/arena/arena.md", "lines on sets of numbers: every value, set by set"),
     ("benchmarks/arena/tables/tables.md", "cards, trees and others on tables: every value"),
-    ("benchmarks/studies/monitoring/checks.md", "monitored days: coverage, false alarms, drift"),
     (f"{_PAPERS}/ghanbari_2019/tables.md", "training from moments (Ghanbari and others 2019)"),
     (f"{_PAPERS}/ghanbari_2018/tables.md", "descents on risks (Ghanbari and Scheinberg 2018)"),
     (f"{_PAPERS}/zhang_2012/figures.md", "smoothed losses (Zhang and others 2011)"),
@@ -709,6 +708,5 @@ def _two_passes() -> str:
         f"{int(largest['rows']):,} rows in {largest['megabytes']} MB, read {read:.1f} times, at "
         f"{spent} times the CPU time of two scans "
         "([two passes](../benchmarks/studies/two_passes.csv), "
-        "[cluster](../benchmarks/studies/scale/cluster.md), "
-        "[cards](../benchmarks/studies/scale/cards.md))."
+        "[cluster](../benchmarks/studies/scale/cluster.md))."
     )

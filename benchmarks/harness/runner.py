@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from joblib import Parallel, delayed
 
 from benchmarks.harness.markdown import write_report
-from benchmarks.harness.record import Record, Row, package_commit
+from benchmarks.harness.record import Record, Row
 
 Key = tuple[object, ...]
 Rows = Iterable[Sequence[object]]
@@ -30,7 +30,6 @@ _JOBS = {"type": int, "default": 1, "help": "processes"}
 COMMON_OPTIONS: dict[str, dict[str, Any]] = {
     "--minutes": _MINUTES,
     "--jobs": _JOBS,
-    "--label": {"default": package_commit, "help": "name of the code; by default its commit"},
     "--results": {"type": Path, "help": "another file"},
 }
 
@@ -153,8 +152,6 @@ class Study:
         for name, about in self.options.items():
             parser.add_argument(name, **(about or COMMON_OPTIONS[name]))
         args = parser.parse_args()
-        if callable(getattr(args, "label", None)):
-            args.label = args.label()
         if self.try_out is not None and args.quick:
             return self.try_out(args)
         study = self

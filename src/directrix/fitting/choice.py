@@ -50,7 +50,7 @@ from directrix.models.shares import effective_rows, on_logit_scale
 _DOUBTFUL = 8.0
 _DRAWS = 400
 #: Share of the excess by which rates are moved. The threshold is chosen again without some rows,
-#: and shows part of it (measured where labels are noise: benchmarks/studies/new_rows/noise.py).
+#: and shows part of it (measured where labels are noise).
 _OF_RATES = 0.5
 #: Rates are at least so far from zero and one before they are moved.
 _INSIDE = 1e-6

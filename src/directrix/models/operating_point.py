@@ -229,7 +229,7 @@ OF_LINES = ClaimVariance(1.7, 1.4)
 #: Scores of one model, which was fitted to other rows: nothing varies but the rows.
 OF_GIVEN_SCORES = ClaimVariance(1.0, 1.0, along_curve=False)
 #: Cross-fitted scores of one estimator: the final one differs from those of the folds. Measured on
-#: samples of real populations (benchmarks/studies/any_score).
+#: samples of real populations.
 OF_CROSS_FITTED = ClaimVariance(1.1, 1.2, along_curve=False)
 
 
