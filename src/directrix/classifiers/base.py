@@ -91,7 +91,8 @@ class LinearClassifier(LinkedEstimator, ClassifierMixin, BaseEstimator):
         ----------
         X : array, sparse matrix or data frame of shape (n, d)
         """
-        labels: AnyArray = self.classes_[(self.decision_function(X) > 0).astype(np.intp)]
+        scores = self.decision_function(X)
+        labels: AnyArray = self.classes_[(scores > 0).astype(np.intp)]
         return labels
 
     def score_histogram(self, source: Any, *, target: Any, **options: Any) -> ScoreHistogram:

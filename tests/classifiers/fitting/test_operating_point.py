@@ -248,8 +248,8 @@ def test_where_one_class_for_all_is_best_it_is_said_and_the_threshold_is_finite(
     with pytest.warns(
         UserWarning, match=f"every row is predicted {label}.*mean cost of.*balanced_error"
     ):
-        warn_about_one_class([point], [False, True])
-    warn_about_one_class([replace(point, empirical=None)], [False, True])  # of a summary: nothing
+        warn_about_one_class(point)
+    warn_about_one_class(replace(point, empirical=None))  # of a summary: nothing
     assert np.isfinite(threshold)
     assert (scores > threshold).all() == (label == "positive")
     assert (scores > threshold).any() == (label == "positive")

@@ -138,12 +138,6 @@ def test_levels_of_few_rows_have_no_direction():
         card("auc", learn_from="counts", monotone={"grade": ["good", "Fair", "poor"]}).fit(X, y)
 
 
-def test_several_classes_have_no_direction():
-    X, y = table(90)
-    with pytest.raises(ValueError, match="fit one classifier for each class"):
-        card("auc", learn_from="counts").fit(X, y.astype(int) + (X["other"] > 1))
-
-
 def test_flat_columns_are_those_whose_points_are_equal():
     X, y = table()
     fitted = card("auc", learn_from="counts").fit(X, y)

@@ -4,7 +4,6 @@ import pytest
 from directrix import SmoothClassifier
 from directrix.classifiers.smooth import recipes_for
 from directrix.losses import Hinge
-from directrix.metrics import Error
 
 RNG = np.random.default_rng(0)
 Y = RNG.random(60) < 0.5
@@ -12,7 +11,7 @@ X = RNG.normal(size=(60, 2)) + Y[:, None]
 
 
 def test_a_loss_is_sharpened_level_by_level_for_each_ridge():
-    made = recipes_for(SmoothClassifier(loss="hinge", alpha=(0.1, 1.0), levels=(1, 2)), Error())
+    made = recipes_for(SmoothClassifier(loss="hinge", alpha=(0.1, 1.0), levels=(1, 2)))
     assert [recipe.key[:2] for recipe in made] == [
         (Hinge(kappa), ridge) for ridge in (0.1, 1.0) for kappa in (0.1, 0.05)
     ]
