@@ -25,6 +25,7 @@ from typing import Any
 
 VALUE: Any = 1  # Any
 '''
+FIELDS = "\n".join(f"    {name}: int" for name in "abcdefgh")
 LOSSES = '''"""Two records, three functions."""
 
 from dataclasses import dataclass
@@ -35,26 +36,12 @@ from typing import Any, ClassVar, NamedTuple
 class Wide:
     """Nine fields."""
 
-    a: int
-    b: int
-    c: int
-    d: int
-    e: int
-    f: int
-    g: int
-    h: int
+{fields}
     i: int
 
 
 class Narrow(NamedTuple):
-    a: int
-    b: int
-    c: int
-    d: int
-    e: int
-    f: int
-    g: int
-    h: int
+{fields}
     i: ClassVar[int] = 1
 
     def spoken_of(self, other: Any) -> Any:
@@ -80,7 +67,7 @@ class LateWarning(UserWarning):
 
 class BalancedError(Wide):
     """A metric."""
-'''
+'''.replace("{fields}", FIELDS)
 
 
 @dataclass

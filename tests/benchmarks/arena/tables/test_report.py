@@ -66,27 +66,6 @@ def test_one_fold_of_a_large_set_is_a_value(record):
     assert row[2].startswith("0.6")
 
 
-def test_ours_against_each_counts_sets_and_pools_them(record):
-    tables = ["german_credit", "hmda_boston", "attrition", "credit_data", "mlc_churn", "caravan"]
-    fill(record, tables, {OURS: 0.7, LINE: 0.6, EBM: 0.8})
-    rows = table_after(report.lines_of(TableArena(record)), f"{OURS} on tables")[1:]
-    assert len(rows) == 2 * len(METRICS)
-    for _, rival, sets, wins, ties, losses, *_, difference, p in rows:
-        assert (sets, ties) == ("6", "0")
-        assert (wins, losses) == (("6", "0") if rival == LINE else ("0", "6"))
-        assert float(difference) == pytest.approx(0.1 if rival == LINE else -0.1, abs=1e-3)
-        # The least p of six sets, 2/64, for each of two competitors.
-        assert float(p.strip("*")) == pytest.approx(4 / 64, rel=0.02)
-
-
-def test_the_closed_share_is_that_of_sets_that_all_three_have(record):
-    fill(record, ["sonar", "heart"], {OURS: 0.5, LINE: 0.4, BOOSTING: 0.8})
-    fill(record, ["diabetes"], {LINE: 0.1, BOOSTING: 0.9})
-    lines = report.lines_of(TableArena(record))
-    ((rival, sets, _, share, *_),) = table_after(lines, "Closed share")[1:]
-    assert (rival, sets, share) == (OURS, "2", "25%")
-
-
 @pytest.mark.skipif(not MEASURED.path.exists(), reason="nothing is tracked yet")
 def test_the_tracked_report_says_what_was_measured():
     written = report.REPORT.read_text(encoding="utf-8")

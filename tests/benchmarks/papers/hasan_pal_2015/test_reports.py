@@ -38,20 +38,3 @@ def test_docs_have_the_growth_of_support_vectors():
         kept = growth.support(kernels.PAPERS_SPARSE, n).mean()
         error = growth.percent(kernels.PAPERS_SPARSE, n).mean()
         assert f"{kept:.0f} of {n} rows (error {error:.1f} %)" in docs
-
-
-def test_kernels_that_are_not_measured_in_full_have_a_reason():
-    text = "\n".join(kernels.lines())
-    growth = kernels.Growth()
-    for n, shuffles in kernels.SIZES.items():
-        done = growth.shuffles(kernels.PAPERS_SPARSE, n)
-        if done < shuffles:
-            assert f"{done} of {shuffles} shuffles with {n} rows" in text
-            assert "a sweep of the probes of Algorithm 3 needs n³ time" in text
-
-
-def test_repeats_that_are_not_measured_have_a_reason():
-    lines = report.lines(report.Measured())
-    missing = lines[lines.index("## Planned and not measured yet") + 4 :]
-    assert missing
-    assert all("; " in line for line in missing)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from benchmarks.papers.claims import Claim
 from benchmarks.papers.hasan_pal_2015 import kernels, report
 from benchmarks.papers.hasan_pal_2015.methods import (
     METHODS,
@@ -17,27 +16,11 @@ from benchmarks.papers.hasan_pal_2015.methods import (
     rows_of,
 )
 from benchmarks.papers.hasan_pal_2015.noise import SETS
-from benchmarks.papers.hasan_pal_2015.report import Measured, Pair, lines
+from benchmarks.papers.hasan_pal_2015.report import Measured, Pair
 from directrix import BetaBernoulliClassifier
 from directrix.classifiers.beta_bernoulli.plateaus import even_score
 from directrix.losses import ZeroOne
 from directrix.objectives import DataObjective
-
-
-def test_every_claim_of_the_abstract_has_a_verdict_and_a_figure():
-    verdicts = report.claims()
-    assert len(verdicts) == 6
-    for one in verdicts:
-        assert isinstance(one, Claim)
-        assert one.paper == "Hasan and Pal 2015"
-        assert one.verdict.startswith(("holds", "does not hold", "not measured"))
-        assert any(character.isdigit() for character in one.figure)
-
-
-def test_the_report_lists_the_verdicts():
-    text = "\n".join(lines(Measured()))
-    for one in report.claims():
-        assert f"| {one.claim} | {one.verdict} | {one.figure} |" in text
 
 
 def test_records_have_known_methods_and_protocols_only_and_each_fit_once():

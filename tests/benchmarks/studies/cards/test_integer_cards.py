@@ -8,20 +8,14 @@ pytest.importorskip("pandas")
 import pandas as pd
 
 from benchmarks.harness.data import Rows
-from benchmarks.harness.record import Record
 from benchmarks.studies.cards import faster_risk, integer_cards
 from benchmarks.studies.cards.integer_cards import (
-    FASTER_RISK,
     INTEGER,
-    METHODS,
-    RECALL,
     RECORD,
     ROUNDED,
     UNROUNDED,
     CellPoints,
-    Results,
     ScoredCard,
-    thermometer,
 )
 from directrix import Binner
 from directrix.tables import LevelBins, NumberBins
@@ -58,12 +52,6 @@ def test_rounded_logistic_has_our_columns_and_our_largest_points():
     assert max(scored.points.spans()) == 20.0
     assert (scored.scores == np.round(scored.scores)).all()
     assert integer_cards.METRICS["AUC"].score(test.y, scored.scores) > 0.85
-
-
-def test_without_columns_rounded_logistic_scores_nothing():
-    train, test = table(), table(seed=1)
-    scored = integer_cards.fit_rounded(train, test, card_of(train, (0.0, 0.0, 0.0)))
-    assert not scored.scores.any()
 
 
 @pytest.fixture
@@ -122,77 +110,8 @@ def test_a_task_fits_what_it_lacks_and_no_more(monkeypatch):
     assert all(len(row) == len(RECORD.columns) for row in rows)
 
 
-@pytest.fixture
-def record(tmp_path):
-    return Record(tmp_path / "record.csv", RECORD.columns, RECORD.key)
-
-
-def test_loss_of_rounding_is_unrounded_less_whole_points_over_shared_folds(record):
-    size = 10, 40, 20
-    record.append(
-        [
-            ("german_credit", 0, UNROUNDED, 1, 0.5, 0.80, *size, "abc"),
-            ("german_credit", 0, INTEGER, 1, 0.5, 0.79, *size, "abc"),
-            ("credit_data", 0, UNROUNDED, 1, 0.5, 0.80, *size, "abc"),
-            ("credit_data", 0, INTEGER, 1, 0.5, 0.80, *size, "abc"),
-            ("credit_data", 1, UNROUNDED, 1, 0.5, 0.10, *size, "abc"),  # not shared
-            ("credit_data", 0, METHODS[-1], 300, "", "", "", "", "", "abc"),
-        ]
-    )
-    results = Results(record.rows())
-    mean, error, tables = results.difference("AUC", UNROUNDED, INTEGER)
-    assert (mean, error, tables) == (pytest.approx(0.005), pytest.approx(0.005), 2)
-    text = "\n".join(integer_cards.lines(record.rows()))
-    assert "0.0050 (standard error 0.0050) of AUC" in text
-    assert "not met" in text
-    assert results.of_table("AUC", "credit_data") == [0.80, 0.80, None, None, None]
-    assert results.of_table("AUC", "caravan") == [None] * 5
-    assert results.ended == {METHODS[-1]: ["credit_data (fold 0)"]}
-    assert RECALL in text
-
-
-def test_both_settings_of_faster_risk_have_at_most_ten_columns():
-    assert {settings.columns for settings in FASTER_RISK.values()} == {integer_cards.MOST_COLUMNS}
-
-
 AGE = NumberBins("age", "number", (18.0, 65.0), (10.0, 40.0, 70.0), (-9.0,), (1, 5, 20, 4, 1))
 HOME = LevelBins("home", ("own", "rent"), (3, 0, 20, 10))
-
-
-def test_thermometers_are_the_features_of_the_binner():
-    rng = np.random.default_rng(0)
-    rows = np.column_stack([rng.integers(0, 50, 300), rng.choice(["a", "b"], 300)]).astype(object)
-    rows[::7, 0] = None
-    rows[:, 0] = [None if v is None else float(v) for v in rows[:, 0]]
-    binner = Binner(max_bins=6, sparse_output=False).fit(rows)
-    cells = binner.cells(rows)
-    ours = np.hstack([thermometer(bins)[cells[:, k]] for k, bins in enumerate(binner.bins_)])
-    theirs = binner.transform(rows)
-    assert ours.shape == theirs.shape
-    # The same features, in another order.
-    assert sorted(map(tuple, ours.T)) == sorted(map(tuple, theirs.T))
-
-
-def test_points_of_coefficients_give_the_same_scores():
-    rng = np.random.default_rng(0)
-    codes = [thermometer(AGE), thermometer(HOME)]
-    coefficients = rng.normal(size=sum(code.shape[1] for code in codes))
-    cells = np.column_stack([rng.integers(0, bins.n_cells, 50) for bins in (AGE, HOME)])
-    features = np.hstack([code[cells[:, k]] for k, code in enumerate(codes)])
-    points = CellPoints.of_features((AGE, HOME), coefficients)
-    assert points.scores(cells) == pytest.approx(features @ coefficients)
-
-
-def test_rounded_points_are_whole_and_span_what_is_asked():
-    points = CellPoints((AGE, HOME), [np.array([0.0, 0.3, 0.1, -0.2, 0.2]), np.zeros(4)])
-    rounded = points.rounded(10)
-    assert rounded.spans() == [10.0, 0.0]
-    assert all((of == np.round(of)).all() and of.min() == 0.0 for of in rounded.points)
-
-
-def test_a_card_without_points_stays_one():
-    assert CellPoints((HOME,), [np.zeros(4)]).rounded(10).used == []
-    assert CellPoints((), ()).scores(np.zeros((3, 0), dtype=int)).tolist() == [0.0] * 3
 
 
 def test_lines_join_neighbours_and_levels_with_equal_points():
