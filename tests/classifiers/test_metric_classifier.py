@@ -11,6 +11,7 @@ from directrix import DirectClassifier, ScorecardClassifier
 from directrix.exceptions import NotBetterThanBaselineWarning, OneClassPredictedWarning
 from directrix.exceptions.columns import ColumnNotFoundError, LazyTableError
 from directrix.export import load, save
+from directrix.metrics import AUC, Error, PartialAUC, RecallAtFPR
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(150, 3))
@@ -34,13 +35,18 @@ def test_more_than_two_labels_are_named_with_what_to_do(member):
         copy_of(member).fit(X, labels)
 
 
-@members
+@pytest.mark.parametrize("member", [*MEMBERS, copy_of(MEMBERS[1], learn_from="rows")], ids=repr)
 @pytest.mark.filterwarnings("ignore::directrix.exceptions.NotBetterThanBaselineWarning")
 def test_metrics_that_share_candidates_have_their_own_classifiers(member):
-    both = copy_of(member).fit_each(["auc", "error"], X, Y)
-    assert [str(each.metric) for each in both] == [str(each.report_.metric) for each in both]
-    alone = copy_of(member, metric="error").fit(X, Y)
-    np.testing.assert_allclose(both[1].decision_function(X), alone.decision_function(X), atol=1e-9)
+    metrics = [AUC(), Error(), RecallAtFPR(0.1), PartialAUC(0.3)]
+    for metric, ours in zip(metrics, copy_of(member).fit_each(metrics, X, Y), strict=True):
+        alone = copy_of(member, metric=metric).fit(X, Y)
+        assert ours.metric == ours.report_.metric == metric
+        assert ours.report_.chosen == alone.report_.chosen
+        if isinstance(ours, ScorecardClassifier):
+            baselines = [each.report_.unbinned_baseline for each in (ours, alone)]
+            assert baselines[0] == pytest.approx(baselines[1])
+        np.testing.assert_allclose(ours.decision_function(X), alone.decision_function(X), atol=1e-9)
 
 
 @members
@@ -142,11 +148,8 @@ def test_columns_that_are_missing_are_named_with_similar_ones(member):
         fitted.predict(frame.rename(columns={"income": "incomes"}))
     assert isinstance(info.value, ValueError)  # as scikit-learn raises
     assert info.value.similar == ("incomes",)
-    changed = {"monotone": {"incone": "increasing"}}
-    if isinstance(member, DirectClassifier):
-        changed = {"monotone": {"incone": "increasing"}}
     with pytest.raises(ColumnNotFoundError, match="did you mean 'income'"):
-        copy_of(member, **changed).fit(frame, Y)
+        copy_of(member, monotone={"incone": "increasing"}).fit(frame, Y)
 
 
 @members

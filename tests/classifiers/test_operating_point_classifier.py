@@ -16,7 +16,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.linear_model import LogisticRegression, Perceptron, Ridge, SGDClassifier
 from sklearn.model_selection import (
     GroupKFold,
     KFold,
@@ -34,8 +34,6 @@ from sklearn.svm import LinearSVC
 from directrix import DirectClassifier, OperatingPointClassifier, ScorecardClassifier
 from directrix.exceptions import (
     FittedEstimatorWarning,
-    LabelNotFoundError,
-    MissingLabelsError,
     MissingScoresError,
     NoHeldOutScoresError,
     OneClassPredictedWarning,
@@ -169,10 +167,23 @@ def test_equal_scores_predict_one_class():
     assert not model.predict(np.full(3, 0.3)).any()
 
 
-@pytest.mark.parametrize("y", [np.zeros(30), np.ones(30, dtype=bool), ["a"] * 30], ids=str)
-def test_one_class_is_refused(y):
-    with pytest.raises(ValueError, match="one class only"):
-        OperatingPointClassifier(None).fit(np.arange(30.0), y)
+SCORES, TRUTH = scored(100)
+REFUSED = {
+    "no positive": (SCORES, np.zeros(100), {}, "one class only"),
+    "no negative": (SCORES, np.ones(100, dtype=bool), {}, "one class only"),
+    "one text": (SCORES, ["a"] * 100, {}, "one class only"),
+    "another label": (SCORES, TRUTH, {"positive": "fraud"}, "positive='fraud' is not a label: giv"),
+    "missing label": (SCORES, [None, *TRUTH[1:]], {}, "missing labels .* the first at position 0"),
+    "two columns": (np.full((100, 2), 0.5), TRUTH, {}, "the column of the positive class"),
+    "exchanged": (TRUTH, SCORES, {}, r"y has the value .*: are these scores"),
+    "no guarantee": (SCORES, TRUTH, {"limits": {"fpr": 0.1}}, "limits= needs guarantee="),
+}
+
+
+@pytest.mark.parametrize(("scores", "y", "options", "message"), REFUSED.values(), ids=REFUSED)
+def test_what_cannot_be_is_refused(scores, y, options, message):
+    with pytest.raises(ValueError, match=message):
+        OperatingPointClassifier(None, **options).fit(scores, y)
 
 
 @pytest.mark.parametrize("n_positive", [1, 2, 5])
@@ -265,15 +276,17 @@ def test_the_recall_at_a_limit_is_as_sure_as_that_of_as_many_positives():
     assert high - low == pytest.approx(2 * 1.96 * np.sqrt(recall * (1 - recall) / n), rel=0.05)
 
 
+def cross_fitted(X, y, cv):
+    weight, splits = np.ones(len(y)), splits_of(cv, X, y, y, None, apart=False)
+    fitting = CrossFitting(GaussianNB(), X, y, weight, positive=True, params={}, asked="auto")
+    return fitting.run(splits, np.arange(len(y)), refit=True)
+
+
 @every_metric
 def test_intervals_of_a_cross_fitted_estimator_allow_for_the_final_one(metric):
     X, y = table()
     model = OperatingPointClassifier(GaussianNB(), metric).fit(X, y)
-    fitting = CrossFitting(
-        GaussianNB(), X, y, np.ones(len(y)), positive=True, params={}, asked="auto"
-    )
-    splits = splits_of(5, X, y, y, None, apart=False)
-    fit = fitting.run(splits, np.arange(len(y)), refit=True)
+    fit = cross_fitted(X, y, 5)
     given = OperatingPointClassifier(None, metric).fit(fit.scores, y[fit.tested])
     assert model.operating_point_.expected == given.operating_point_.expected
     wider, narrower = (np.ravel(np.diff(m.operating_point_.intervals)) for m in (model, given))
@@ -325,18 +338,6 @@ def test_labels_of_any_type(labels):
     assert (flagged == (model.decision_function(scores) > 0)).all()
 
 
-def test_a_wrong_positive_label_names_those_that_there_are():
-    scores, y = scored(100)
-    with pytest.raises(LabelNotFoundError, match="positive='fraud' is not a label: give one of"):
-        OperatingPointClassifier(None, positive="fraud").fit(scores, y)
-
-
-def test_a_missing_label_is_refused():
-    scores, y = scored(100)
-    with pytest.raises(MissingLabelsError, match="first at position 3"):
-        OperatingPointClassifier(None).fit(scores, [None if k == 3 else v for k, v in enumerate(y)])
-
-
 @pytest.mark.filterwarnings("ignore::directrix.exceptions.OneClassPredictedWarning")
 def test_scores_of_the_wrong_class_warn():
     scores, y = scored(200)
@@ -364,11 +365,6 @@ def test_scores_of_noise_do_not_warn_of_the_wrong_class():
         with warnings.catch_warnings():
             warnings.simplefilter("error", ReversedScoresWarning)
             OperatingPointClassifier(None, "auc").fit(scores, y)
-
-
-def test_a_matrix_of_probabilities_asks_for_one_column():
-    with pytest.raises(ValueError, match="the column of the positive class"):
-        OperatingPointClassifier(None).fit(np.full((10, 2), 0.5), np.arange(10) % 2)
 
 
 def test_whole_weights_are_rows():
@@ -540,12 +536,12 @@ def test_what_no_fit_takes_is_refused(frozen):
     [
         (LogisticRegression, r"is a class: give an instance, LogisticRegression\(...\)"),
         ("booster", "str is not a classifier in the style of scikit-learn: give the scores"),
+        (Ridge(), "Ridge has neither predict_proba nor decision_function"),
     ],
 )
 def test_what_is_no_estimator_is_refused(estimator, message):
-    X, y = table()
     with pytest.raises(TypeError, match=message):
-        OperatingPointClassifier(estimator).fit(X, y)
+        OperatingPointClassifier(estimator).fit(*table(200))
 
 
 def test_rows_for_a_model_of_scores_are_refused_with_the_remedy():
@@ -554,12 +550,6 @@ def test_rows_for_a_model_of_scores_are_refused_with_the_remedy():
         model.predict(pd.DataFrame({"a": ["x", "y"], "b": [1.0, 2.0]}))
     with pytest.raises(ValueError, match=r"take rows of a table by model.around\(estimator\)"):
         model.predict(np.ones((4, 2)))
-
-
-def test_scores_in_place_of_labels_are_named():
-    scores, y = scored(500)
-    with pytest.raises(ValueError, match=r"y has the value .*: are these scores"):
-        OperatingPointClassifier(None).fit(y, scores)
 
 
 def test_with_a_guarantee_other_rows_set_the_threshold():
@@ -581,11 +571,7 @@ def test_with_a_guarantee_other_rows_set_the_threshold():
 def test_time_folds_and_other_splitters(cv):
     X, y = table()
     model = OperatingPointClassifier(GaussianNB(), "f1", cv=cv).fit(X, y)
-    fitting = CrossFitting(
-        GaussianNB(), X, y, np.ones(len(y)), positive=True, params={}, asked="auto"
-    )
-    splits = splits_of(cv, X, y, y, None, apart=False)
-    fit = fitting.run(splits, np.arange(len(y)), refit=True)
+    fit = cross_fitted(X, y, cv)
     scores = np.full(len(y), np.nan)
     scores[fit.tested] = fit.scores
     for train, test in cv.split(X, y):  # the scale is another, and the order is the same
@@ -673,11 +659,7 @@ def test_weights_and_other_parameters_are_routed():
 
 
 def test_an_estimator_without_scores_is_refused():
-    from sklearn.linear_model import Perceptron, Ridge
-
     assert OperatingPointClassifier(Perceptron(), "f1").fit(*table(200)).report_
-    with pytest.raises(TypeError, match="Ridge has neither predict_proba nor decision_function"):
-        OperatingPointClassifier(Ridge()).fit(*table(200))
     with pytest.raises(TypeError, match="LinearSVC has no predict_proba"):
         OperatingPointClassifier(LinearSVC(), response_method="predict_proba").fit(*table(200))
     with pytest.raises(ValueError, match="response_method must be"):
@@ -712,8 +694,6 @@ def test_score_histograms_add_up():
 
 def test_limits_need_a_guarantee_and_choose_a_metric():
     scores, y = scored()
-    with pytest.raises(ValueError, match="limits= needs guarantee="):
-        OperatingPointClassifier(None, limits={"fpr": 0.1}).fit(scores, y)
     model = OperatingPointClassifier(None, limits={"fpr": 0.1, "recall": 0.3}, guarantee=0.9)
     assert model.fit(scores, y).metric_ == RecallAtFPR(0.1)
     assert OperatingPointClassifier(None).fit(scores, y).metric_ == TABLE[0].example

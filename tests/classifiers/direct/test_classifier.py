@@ -14,7 +14,7 @@ from directrix import DirectClassifier
 from directrix.exceptions import DirectionWarning
 from directrix.exceptions.columns import ColumnNotFoundError
 from directrix.frontier import batch_solver
-from directrix.metrics import AUC, Error, PartialAUC, RecallAtFPR
+from directrix.metrics import AUC, RecallAtFPR
 from directrix.metrics.table import TABLE
 from directrix.models.report import sentence
 
@@ -75,17 +75,6 @@ def test_every_metric_can_be_asked_for(row):
     ours = DirectClassifier(row.example, cv=2).fit(X, y)
     assert np.isfinite(ours.decision_function(X)).all()
     assert ours.operating_point_.metric == row.example
-
-
-def test_each_of_several_metrics_is_fitted_as_if_alone():
-    X, y = rows(300, 3)
-    metrics = [Error(), RecallAtFPR(0.1), AUC(), PartialAUC(0.3)]
-    together = DirectClassifier(cv=2).fit_each(metrics, X, y)
-    for metric, ours in zip(metrics, together, strict=True):
-        alone = DirectClassifier(metric, cv=2).fit(X, y)
-        assert ours.metric == metric
-        assert ours.report_.chosen == alone.report_.chosen
-        np.testing.assert_allclose(ours.coef_, alone.coef_, rtol=1e-6, atol=1e-9)
 
 
 class TestReport:

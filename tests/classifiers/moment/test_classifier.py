@@ -4,7 +4,6 @@ import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.metrics import confusion_matrix
 
 from directrix import MomentClassifier, Moments
@@ -93,27 +92,6 @@ def test_three_classes_are_refused_and_there_is_advice():
         MomentClassifier().fit(X, y)
     with pytest.raises(ValueError, match="one_vs_rest"):
         MomentClassifier().fit_summary(Moments.of(X, y))
-
-
-LABELS = {
-    "text": np.array(["no", "yes"]),
-    "objects": np.array(["no", "yes"], dtype=object),
-    "numbers": np.array([3, 7]),
-    "signs": np.array([-1, 1]),
-    "bool": np.array([False, True]),
-}
-
-
-@pytest.mark.parametrize("learn_from", ["rows", "moments"])
-@pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
-def test_labels_of_any_kind(labels, learn_from):
-    X, y = rows()
-    plain = MomentClassifier(learn_from=learn_from).fit(X, y.astype(int))
-    ours = MomentClassifier(learn_from=learn_from).fit(X, labels[y.astype(int)])
-    assert ours.classes_.tolist() == labels.tolist()
-    np.testing.assert_array_equal(ours.coef_, plain.coef_)
-    np.testing.assert_array_equal(ours.predict(X), labels[plain.predict(X)])
-    assert ours.score(X, labels[y.astype(int)]) > 0.75
 
 
 @pytest.mark.parametrize("learn_from", ["rows", "moments"])
@@ -261,13 +239,6 @@ def test_whatever_holds_the_rows_the_line_is_the_same(holder, make):
     assert scores.dtype == np.float64
     np.testing.assert_allclose(scores, ours.decision_function(X), atol=1e-9)
     np.testing.assert_array_equal(other.predict(holder(X)), ours.predict(X))
-
-
-def test_before_fitting_there_is_nothing_to_predict():
-    X, _ = rows()
-    for method in ("predict", "predict_proba", "decision_function"):
-        with pytest.raises(NotFittedError):
-            getattr(MomentClassifier(), method)(X)
 
 
 def test_rows_of_weight_zero_are_absent():
