@@ -1,6 +1,8 @@
 """Blind damage to a safetensors file: each function takes a random source and the content."""
 
 import json
+import time
+import tracemalloc
 
 from summary_files import preamble
 
@@ -116,3 +118,18 @@ DAMAGE = (
     other_length,
     other_container,
 )
+
+
+def load_measured(load, refusal, path):
+    """Return what a file holds, or None where it was refused, CPU seconds, and the most bytes."""
+    tracemalloc.start()
+    began = time.process_time()
+    try:
+        loaded = load(path)
+    except refusal:
+        loaded = None
+    finally:
+        seconds = time.process_time() - began
+        memory = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    return loaded, seconds, memory

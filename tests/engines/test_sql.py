@@ -85,14 +85,22 @@ def duck():
         yield Database("duckdb", connection, "?")
 
 
-@pytest.fixture(params=["duckdb", "postgres"])
-def database(request):
-    if request.param == "duckdb":
-        yield request.getfixturevalue("duck")
-        return
-    with psycopg.connect(**request.getfixturevalue("postgres")) as connection:
+@pytest.fixture
+def sqlite():
+    with closing(sqlite3.connect(":memory:")) as connection:
+        yield Database("sqlite", connection, "?")
+
+
+@pytest.fixture
+def in_postgres(postgres):
+    with psycopg.connect(**postgres) as connection:
         yield Database("postgres", connection, "%s")
         connection.rollback()
+
+
+@pytest.fixture(params=["duck", "in_postgres"])
+def database(request):
+    return request.getfixturevalue(request.param)
 
 
 def fill(database, X=X, labels=LABELS, weight=WEIGHT, label_type="TEXT", table="t", names=NAMES):
@@ -103,21 +111,6 @@ def fill(database, X=X, labels=LABELS, weight=WEIGHT, label_type="TEXT", table="
 
 
 # ── the same as in memory ─────────────────────────────────────────────────────────────────────────
-
-
-@pytest.fixture
-def sqlite():
-    with closing(sqlite3.connect(":memory:")) as connection:
-        yield Database("sqlite", connection, "?")
-
-
-@pytest.mark.parametrize("weight", [None, "w"])
-@pytest.mark.parametrize("offset", [0.0, 1e10])
-def test_sqlite_summarises_as_memory_does(sqlite, offset, weight):
-    fill(sqlite, X=X + offset)
-    moments = sqlite.summarize("t", target="y", features=NAMES, weight=weight)
-    expected = Moments.of(X + offset, LABELS, WEIGHT if weight else None, feature_names=NAMES)
-    assert distance(moments, expected) < SCALED
 
 
 def test_sqlite_summarises_a_wide_table(sqlite):
@@ -134,19 +127,6 @@ def test_sqlite_refuses_missing_values(sqlite):
         sqlite.summarize("t", target="y", features=NAMES)
 
 
-def test_three_classes_with_text_labels(database):
-    fill(database)
-    moments = database.summarize("t", target="y", features=NAMES)
-    assert distance(moments, Moments.of(X, LABELS, feature_names=NAMES)) < SCALED
-
-
-def test_weights(database):
-    fill(database)
-    moments = database.summarize("t", target="y", features=NAMES, weight="w")
-    assert distance(moments, Moments.of(X, LABELS, WEIGHT, feature_names=NAMES)) < SCALED
-    assert moments.count < N
-
-
 def test_features_are_taken_in_the_order_given(database):
     fill(database)
     moments = database.summarize("t", target="y", features=["c", "a"])
@@ -154,8 +134,10 @@ def test_features_are_taken_in_the_order_given(database):
 
 
 @pytest.mark.parametrize("weight", [None, "w"])
-@pytest.mark.parametrize("offset", [1e6, 1e10])
-def test_an_offset_costs_no_digits(database, offset, weight):
+@pytest.mark.parametrize("offset", [0.0, 1e6, 1e10])
+@pytest.mark.parametrize("kind", ["duck", "in_postgres", "sqlite"])
+def test_an_offset_costs_no_digits(request, kind, offset, weight):
+    database = request.getfixturevalue(kind)
     far = X / X.std(axis=0) + offset
     fill(database, X=far)
     moments = database.summarize("t", target="y", features=NAMES, weight=weight)
@@ -265,13 +247,6 @@ def test_odd_names_and_labels_in_a_schema(database):
     assert distance(moments, Moments.of(rows, labels, feature_names=names)) < SCALED
 
 
-def test_text_parts_schema_and_table_at_dots(database):
-    database.connection.execute('CREATE SCHEMA "Sales"')
-    fill(database, table='"Sales"."Orders"')
-    moments = database.summarize("Sales.Orders", target="y", features=NAMES)
-    assert moments.count == N
-
-
 def test_labels_of_an_enumeration(database):
     database.connection.execute("CREATE TYPE level AS ENUM ('top', 'mid', 'low')")
     fill(database, label_type="level")
@@ -320,7 +295,8 @@ def test_every_dialect_writes_every_kind_of_label(dialect, label):
     is_cast = isinstance(written, exp.Cast)
     value = (written.this if is_cast else written).to_py()
     assert (float(value) if is_cast else value) == label
-    assert is_cast == isinstance(label, float)
+    # A number with a point is a decimal, but in SQLite, which has floats only.
+    assert is_cast == (isinstance(label, float) and dialect != "sqlite")
     assert isinstance(value, bool) == isinstance(label, bool)
 
 

@@ -6,15 +6,13 @@
 import json
 import os
 import random
-import time
-import tracemalloc
 import warnings
 
 import card_problems
 import numpy as np
 import pandas as pd
 from few_cases import examples
-from file_damage import DAMAGE
+from file_damage import DAMAGE, load_measured
 from summary_files import put_together, take_apart, without_writers
 
 from directrix import DirectClassifier, OperatingPointClassifier
@@ -83,19 +81,9 @@ FORGERY = (forge_header, forge_arrays)
 
 def attempt(path):
     """Load a file within bounds; return the model, or None where it was refused."""
-    size = path.stat().st_size
-    tracemalloc.start()
-    began = time.process_time()
-    try:
-        model = load(path)
-    except ModelFileError:
-        model = None
-    finally:
-        seconds = time.process_time() - began
-        memory = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
+    model, seconds, memory = load_measured(load, ModelFileError, path)
     assert seconds <= SECONDS
-    assert memory <= 10 * size + SPARE
+    assert memory <= 10 * path.stat().st_size + SPARE
     return model
 
 

@@ -7,14 +7,12 @@ import json
 import os
 import random
 import sys
-import time
-import tracemalloc
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from few_cases import examples
-from file_damage import DAMAGE
+from file_damage import DAMAGE, load_measured
 from summary_files import put_together, take_apart
 
 from directrix import Moments
@@ -50,58 +48,17 @@ def fresh_summaries():
 # ── forgery: a change that makes sense, signed again ──────────────────────────────────────────────
 
 VALUES = (
-    None,
-    True,
-    False,
-    0,
-    1,
-    2,
-    3,
-    -1,
-    2**31,
-    2**53,
-    2**63,
-    10**18,
-    0.0,
-    0.5,
-    1.0,
-    -0.0,
-    float("nan"),
-    float("inf"),
-    "",
-    "a",
-    "directrix.moments",
-    "int64",
-    "float64",
-    "bool",
-    "str",
-    "object",
-    [],
-    {},
-    [0, 1],
-    [0.5, 1.5],
-    ["a", "b"],
-    ["a", "b", "c", "d"],
-    [False, True],
+    *(None, True, False, 0, 1, 2, 3, -1, 2**31, 2**53, 2**63, 10**18, 0.0, 0.5, 1.0, -0.0),
+    *(float("nan"), float("inf"), "", "a", "directrix.moments"),
+    *("int64", "float64", "bool", "str", "object"),
+    *([], {}, [0, 1], [0.5, 1.5], ["a", "b"], ["a", "b", "c", "d"], [False, True]),
     {"dtype": "int64", "values": [5, 6]},
     {"dtype": "float64", "values": [-1.5, 1e300]},
     {"dtype": "str", "values": ["", "\ud800"]},
 )
 NUMBERS = (
-    0.0,
-    -0.0,
-    1.0,
-    -1.0,
-    0.5,
-    3.0,
-    1e-9,
-    1e9,
-    5e-324,
-    1e300,
-    -1e300,
-    2.0**53,
-    np.nan,
-    np.inf,
+    *(0.0, -0.0, 1.0, -1.0, 0.5, 3.0, 1e-9, 1e9, 5e-324, 1e300, -1e300),
+    *(2.0**53, np.nan, np.inf),
 )
 
 
@@ -152,9 +109,8 @@ def forge_arrays(rng, content):
     elif damage == 6:
         arrays[rng.choice(["x", "Mean", name])] = arrays.pop(name)
     elif damage == 7:
-        for (
-            array_name
-        ) in arrays:  # the same change in all: another order of the folds, which is legal
+        # The same change in all: another order of the folds, which is legal.
+        for array_name in arrays:
             arrays[array_name] = arrays[array_name][::-1]
     else:
         for array_name in arrays:  # another order of the classes, or one fewer
@@ -211,18 +167,9 @@ def require_rows_could_give(group):
 
 
 def attempt(path):
-    """Load a file within bounds; return the summary, or None where it was refused."""
+    """Load a file within bounds; return the summary, or None where it was refused, and figures."""
+    moments, seconds, memory = load_measured(Moments.load, MomentsFileError, path)
     size = path.stat().st_size
-    tracemalloc.start()
-    began = time.process_time()
-    try:
-        moments = Moments.load(path)
-    except MomentsFileError:
-        moments = None
-    finally:
-        seconds = time.process_time() - began
-        memory = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
     assert seconds <= SECONDS
     assert memory <= 10 * size + SPARE
     return moments, seconds, memory, memory / size if size > SMALL else 0.0
