@@ -1,10 +1,24 @@
-"""What contracts share: requirements with a message, and random rows and score moments."""
+"""What contracts share: requirements with a message, random rows and moments, and classifiers."""
 
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.linear_model import LogisticRegression
 
+from directrix import DirectClassifier, OperatingPointClassifier, ScorecardClassifier
 from directrix.moments.projection import ScoreMoments
+
+#: Classifiers whose thresholds keep limits and budgets.
+KEEP_LIMITS = {
+    "lines": DirectClassifier,
+    "cards": lambda metric, **options: ScorecardClassifier(
+        metric, max_crosses=0, max_lines=None, **options
+    ),
+    "any model": lambda metric, **options: OperatingPointClassifier(
+        LogisticRegression(), metric, **options
+    ),
+    "scores": lambda metric, **options: OperatingPointClassifier(None, metric, **options),
+}
 
 
 def require(condition, message):

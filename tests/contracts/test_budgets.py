@@ -2,29 +2,18 @@
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
+from contracts.cases import KEEP_LIMITS
 
-from directrix import DirectClassifier, OperatingPointClassifier, ScorecardClassifier
 from directrix.exceptions import CostColumnError, FewDaysError
 from directrix.export import load, save
 from directrix.metrics import Budget, Cost
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
-CLASSIFIERS = {
-    "lines": DirectClassifier,
-    "cards": lambda metric, **options: ScorecardClassifier(
-        metric, max_crosses=0, max_lines=None, **options
-    ),
-    "any model": lambda metric, **options: OperatingPointClassifier(
-        LogisticRegression(), metric, **options
-    ),
-    "scores": lambda metric, **options: OperatingPointClassifier(None, metric, **options),
-}
 ALERTS = 6
 
 
-@pytest.fixture(params=sorted(CLASSIFIERS))
+@pytest.fixture(params=sorted(KEEP_LIMITS))
 def kind(request):
     return request.param
 
@@ -41,7 +30,7 @@ def drawn(n_days=66, seed=0):
 
 def made(kind, metric="auc", budget=None, **options):
     limits = Budget(ALERTS) if budget is None else budget
-    return CLASSIFIERS[kind](metric, limits=limits, guarantee=0.9, **options)
+    return KEEP_LIMITS[kind](metric, limits=limits, guarantee=0.9, **options)
 
 
 def counts(flagged, day, n_days=200):

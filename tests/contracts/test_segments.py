@@ -8,11 +8,11 @@ import pandas as pd
 import polars as pl
 import pytest
 import sklearn
+from contracts.cases import KEEP_LIMITS
 from few_cases import examples
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_validate
 
-from directrix import DirectClassifier, OperatingPointClassifier, ScorecardClassifier
+from directrix import DirectClassifier, ScorecardClassifier
 from directrix.classifiers import evaluate, threshold_for
 from directrix.engines import HashFolds
 from directrix.engines.tables import as_table
@@ -23,20 +23,10 @@ from directrix.metrics.segments import Segments, level_shares
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
-CLASSIFIERS = {
-    "lines": DirectClassifier,
-    "cards": lambda metric, **options: ScorecardClassifier(
-        metric, max_crosses=0, max_lines=None, **options
-    ),
-    "any model": lambda metric, **options: OperatingPointClassifier(
-        LogisticRegression(), metric, **options
-    ),
-    "scores": lambda metric, **options: OperatingPointClassifier(None, metric, **options),
-}
 LIMITS = InEverySegment({"fpr": 0.1})
 
 
-@pytest.fixture(params=sorted(CLASSIFIERS))
+@pytest.fixture(params=sorted(KEEP_LIMITS))
 def kind(request):
     return request.param
 
@@ -52,7 +42,7 @@ def drawn(n=3000, seed=0):
 
 def fitted(kind, X, y, segment, limits=LIMITS):
     options = {} if limits is None else {"limits": limits, "guarantee": 0.95}
-    return CLASSIFIERS[kind](RecallAtFPR(0.1), **options).fit(X, y, segment=segment)
+    return KEEP_LIMITS[kind](RecallAtFPR(0.1), **options).fit(X, y, segment=segment)
 
 
 def test_the_limit_holds_in_every_segment_of_the_rows_that_set_it(kind):
@@ -61,7 +51,7 @@ def test_the_limit_holds_in_every_segment_of_the_rows_that_set_it(kind):
     assert [each.name for each in rates] == ["at", "ch", "li"]
     assert all(each.fpr.value < 0.1 for each in rates)
     assert "fpr <= 0.1 in every segment, with confidence 0.95" in str(model.operating_point_)
-    pooled = CLASSIFIERS[kind](RecallAtFPR(0.1), guarantee=0.95).fit(*drawn()[:2])
+    pooled = KEEP_LIMITS[kind](RecallAtFPR(0.1), guarantee=0.95).fit(*drawn()[:2])
     new = drawn(40_000, seed=1)
     share = {
         name: evaluate(new[1], each.decision_function(new[0]), threshold=0.0, segment=new[2])
@@ -79,7 +69,7 @@ def test_a_model_is_told_its_rates_by_segment_without_limits(kind):
     assert sum(each.positives for each in rates) == pytest.approx(y.sum())
     total = sum(each.fpr.value * (each.rows - each.positives) for each in rates)
     assert total / (~y).sum() == pytest.approx(model.operating_point_.empirical.fpr, abs=1e-9)
-    without = CLASSIFIERS[kind](RecallAtFPR(0.1)).fit(X, y)
+    without = KEEP_LIMITS[kind](RecallAtFPR(0.1)).fit(X, y)
     np.testing.assert_array_equal(model.predict(X), without.predict(X))
     assert without.operating_point_.segments is None
 
@@ -182,7 +172,7 @@ def test_a_recall_is_kept_in_every_segment_from_below():
     ("segment", "limits", "words"),
     [
         (None, LIMITS, "needs the segment of each row"),
-        (["a"], LIMITS, "one for each of 300 rows"),
+        (["a"], LIMITS, "the segment of each of 300 rows, not shape"),
         ([None, *"a" * 299], LIMITS, "missing in 1 rows, the first of them row 0"),
         ("a" * 300, InEverySegment({"precision": 0.5}), "precision is not kept in every segment"),
         ("a" * 300, InEverySegment({"fpr": 0.1}, pool={"b": "a"}), "'b', and no row is in it"),
@@ -250,7 +240,7 @@ SOURCES = {
 
 def from_source(kind, source, segment="c", limits=None, **roles):
     options = {} if limits is None else {"limits": limits, "guarantee": 0.9}
-    model = CLASSIFIERS[kind](RecallAtFPR(0.1), cv=3, **options)
+    model = KEEP_LIMITS[kind](RecallAtFPR(0.1), cv=3, **options)
     roles = {"target": "y", "features": ["x", "z"], "fold": FOLDS, "progress": False} | roles
     return model.fit_source(source, segment=segment, **roles)
 

@@ -1,13 +1,12 @@
 """The Python source of a card scores raw values as `predict_points` does."""
 
-import subprocess
-import sys
 import warnings
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
 
 import numpy as np
 import pytest
+from scoring_modules import assert_needs_no_library, module
 
 pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
@@ -23,12 +22,6 @@ from directrix.export import to_python  # noqa: E402
 
 ZONE = timezone(timedelta(hours=5, minutes=45))
 NAMES = ["number", "text", "flag", "day"]
-
-
-def module(classifier):
-    scope = {}
-    exec(compile(to_python(classifier), "scoring", "exec"), scope)  # noqa: S102 - it is our own
-    return scope
 
 
 @pytest.mark.parametrize("card", list(CARDS))
@@ -114,19 +107,7 @@ def test_a_row_of_another_length_or_without_a_column_is_refused(card):
 
 
 def test_the_module_needs_no_library(card, tmp_path):
-    (tmp_path / "scoring.py").write_text(to_python(card), encoding="utf-8")
-    code = (
-        "import sys, scoring; print(scoring.predict([None] * 4) in scoring.CLASSES, *sys.modules)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-S", "-c", code],
-        cwd=tmp_path,
-        capture_output=True,
-        check=True,
-        text=True,
-    )
-    assert done.stdout.startswith("True ")
-    assert not {"numpy", "pandas", "directrix", "sklearn"} & set(done.stdout.split())
+    assert_needs_no_library(card, "[None] * 4", tmp_path)
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # a bad card

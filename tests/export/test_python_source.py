@@ -1,18 +1,10 @@
-import subprocess
-import sys
-
 import numpy as np
 import pytest
+from scoring_modules import assert_needs_no_library, module
 
 from directrix import MomentClassifier
 from directrix.export import to_python
 from directrix.export.python_source import _PythonArithmetic
-
-
-def module(classifier):
-    scope = {}
-    exec(compile(to_python(classifier), "scoring", "exec"), scope)  # noqa: S102 - it is our own
-    return scope
 
 
 def test_ten_thousand_rows_are_scored_as_by_the_estimator(linear, many_rows, answer, figure):
@@ -48,17 +40,7 @@ def test_a_row_of_the_wrong_length_or_without_names_is_refused(fitted):
 
 
 def test_the_module_needs_no_library(fitted, tmp_path):
-    (tmp_path / "scoring.py").write_text(to_python(fitted("text_labels")), encoding="utf-8")
-    code = "import sys, scoring; print(scoring.predict([0.0] * 3) in scoring.CLASSES, *sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-S", "-c", code],
-        cwd=tmp_path,
-        capture_output=True,
-        check=True,
-        text=True,
-    )
-    assert done.stdout.startswith("True ")
-    assert not {"numpy", "directrix", "sklearn"} & set(done.stdout.split())
+    assert_needs_no_library(fitted("text_labels"), "[0.0] * 3", tmp_path)
 
 
 def test_names_that_look_like_code_stay_names():
