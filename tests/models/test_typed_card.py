@@ -81,7 +81,7 @@ def test_rates_are_those_of_the_rows_at_the_cutoff_with_intervals(fitted):
 
 def test_a_typed_card_is_exported_explained_and_watched(fitted):
     X, y = rows(seed=2)
-    assert '"late"' in to_sql(fitted).scores[0]
+    assert '"late"' in to_sql(fitted).score
     assert fitted.reasons(X[:2]) is not None
     assert summarize_day(fitted, X, y) is not None
 
