@@ -7,7 +7,6 @@ import pytest
 
 import directrix.losses
 import directrix.metrics
-import directrix.risks
 from directrix.losses import Logistic, PairwiseHinge, Ramp
 from directrix.losses.base import Loss
 from directrix.metrics import AUC, MCC, FBeta
@@ -28,9 +27,9 @@ def exported(room, base):
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_the_page_has_its_table(name):
-    page = (DOCS / f"{name}.md").read_text(encoding="utf-8")
-    assert page.count(f"<!-- table: {name} -->") == 1
+def test_one_page_has_the_table(name):
+    pages = [path.read_text(encoding="utf-8") for path in DOCS.glob("*.md")]
+    (page,) = [text for text in pages if f"<!-- table: {name} -->" in text]
     table = markdown(TABLES[name]())
     assert table in with_tables(page)
     assert len({line.count("|") for line in table.splitlines()}) == 1
@@ -57,15 +56,6 @@ def test_every_loss_has_a_row():
 
 def test_every_metric_has_a_row():
     assert {type(row.example) for row in TABLE} == exported(directrix.metrics, Metric)
-
-
-def test_rooms_export_what_type_checkers_are_told():
-    for room in (directrix.losses, directrix.metrics, directrix.risks):
-        lines = Path(room.__file__).read_text(encoding="utf-8").splitlines()
-        # Indented, for type checkers only; what is imported for other rooms is not.
-        listed = {line.split(" as ")[-1] for line in lines if line.startswith("    from ")}
-        assert listed
-        assert listed <= set(room.__all__)
 
 
 @every_row
