@@ -240,8 +240,6 @@ def test_columns_may_have_other_names(java):
 def test_what_is_refused():
     with pytest.raises(TypeError, match=r"writes scorecards, not a MomentClassifier: .*to_onnx"):
         to_pmml(MomentClassifier(learn_from="moments").fit([[0.0], [1.0], [2.0]], [0, 0, 1]))
-    with pytest.raises(ValueError, match="has 3, one for each class: fit and export a card for"):
-        to_pmml(card_problems.fitted_card(3))
     with pytest.raises(ValueError, match="5 different names"):
         to_pmml(card_problems.fitted_card(), columns=["a"])
     rows = [["a\0b"], ["x"]] * 20
