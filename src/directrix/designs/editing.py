@@ -46,7 +46,7 @@ from directrix.models.report import Estimate
 from directrix.models.shares import on_logit_scale, wilson
 from directrix.tables.coding.prior import CellKinds, cell_weights
 
-#: Atoms of all columns at most.
+#: Atoms of all columns at most, if they are few; see `directrix.designs.merging`.
 _MOST_ATOMS = 300
 #: Points, intercepts, scores and losses are rounded to multiples of one over this.
 _GRID = 2.0**32

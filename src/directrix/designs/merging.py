@@ -30,8 +30,10 @@ from directrix.models.card import Card, Cross
 from directrix.tables.coding.card_coding import Direction
 from directrix.tables.coding.prior import CellKinds
 
-#: Atoms of all columns at most: cells of almost equal points are merged before the path begins.
-_MOST_ATOMS = 150
+#: Atoms of all columns at most, or so many for each column beside its missing and special values if
+#: that is more: cells of almost equal points are merged before the path begins. Fewer than two for
+#: each would leave out columns before the path can compare them.
+_MOST_ATOMS, _OF_EACH = 150, 2
 #: Crosses that the path begins with at most, the strongest, and rows and columns of each.
 _MOST_CROSSES, _GRID = 12, 3
 #: Added to the curvature of each atom, in rows: constants of a column have none.
@@ -100,7 +102,7 @@ class Atoms:
         """Merge cells of almost equal points, and crosses to small grids.
 
         The points of ``card`` are log-odds; ``cells`` and ``curvature`` are those of the teacher's
-        training rows. ``most`` is the largest number of atoms of columns.
+        training rows. ``most`` is the largest number of atoms of columns, if they are few.
         """
         weights = [
             np.bincount(cells[:, k], curvature, of.n_cells).astype(np.float64)
@@ -143,7 +145,7 @@ class Atoms:
                 alone = alone[:0]
             chains.append(line)
             loose.append(alone)
-        room = most - sum(map(len, loose))
+        room = max(most - sum(map(len, loose)), _OF_EACH * len(chains))
         starts = _nearly_equal(chains, points, weights, room)
         of_cell, lines, free, count = [], [], [], 0
         for k, (chain, first) in enumerate(zip(chains, starts, strict=True)):
