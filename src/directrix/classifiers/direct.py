@@ -67,7 +67,7 @@ class DirectClassifier(MetricClassifier):
     warn_baseline : bool
         Whether a fit warns by a `NotBetterThanBaselineWarning` if it chose a more complex model
         than logistic regression that is expected to be no better. If logistic regression is the
-        choice, or nothing is better than a constant, the report says so and there is no warning;
+        choice, or neither is clearly better than a constant, the report says so without a warning;
         nor is there one inside scikit-learn's searches and cross-validations.
     verbose : int
         What a fit prints to stdout: 0 nothing, 1 a line for each stage, 2 also one for each

@@ -15,6 +15,7 @@ from directrix.classifiers.threshold_classifier import SEGMENT, ReportingClassif
 from directrix.exceptions import (
     DirectionWarning,
     NotBetterThanBaselineWarning,
+    ShortCardWarning,
     find_stacklevel,
     is_inside_search,
 )
@@ -245,15 +246,23 @@ class MetricClassifier(ReportingClassifier):
     def _is_behind(self) -> bool:
         """Whether a simpler model is as good on held-out rows, where that is news.
 
-        It is no news if the choice is the baseline itself, which the report says, nor if nothing is
-        better than a constant, which is its first line. Without held-out rows nothing is known.
+        It is no news if the choice is the baseline itself, which the report says, nor if neither is
+        clearly better than a constant, which is its first line. Of a card that is too short the
+        length is the news. Without held-out rows nothing is known.
         """
         gap, report = self._baseline_gap, self.report_
-        behind = gap is not None and gap.mean <= 0 and not gap.is_none
-        return behind and not (report.no_better_than_constant or np.isnan(report.expected.value))
+        if gap is None or gap.is_none or report.too_short or np.isnan(report.expected.value):
+            return False
+        return report.is_clear_loss(gap) or (gap.mean <= 0 and not report.no_better_than_constant)
 
     def _warn_about_baseline(self, classifiers: Sequence[Self]) -> None:
-        """Warn once about the metrics by which a simpler model is as good."""
+        """Warn of cards that are too short; else once of metrics by which a baseline is as good."""
+        if not self.warn_baseline or is_inside_search():
+            return
+        for report in [each.report_ for each in classifiers]:
+            if size := report.too_short:
+                known = report.metric.label, size.lines, size.full_lines, -size.gap.mean
+                warn(ShortCardWarning(*known), stacklevel=find_stacklevel())
         behind = tuple(resolve(each.metric).label for each in classifiers if each._is_behind)  # noqa: SLF001
-        if behind and self.warn_baseline and not is_inside_search():
+        if behind:
             warn(NotBetterThanBaselineWarning(self._baseline, behind), stacklevel=find_stacklevel())

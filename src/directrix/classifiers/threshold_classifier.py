@@ -422,10 +422,10 @@ class ThresholdClassifier(LinearClassifier):
         self._set_point(fitted, without_search)
         self.calibration_ = fitted.calibration
 
-    def _set_point(self, fitted: FittedLine, without_search: str = "") -> None:
+    def _set_point(self, fitted: FittedLine, without_search: str = "", remedy: str = "") -> None:
         """Store the operating point that is delivered, and warn if it predicts one class.
 
-        ``without_search`` is the advice that the warning gives if no threshold was searched for.
+        ``without_search`` and ``remedy`` are those of `warn_about_one_class`.
         """
         # Of the rows of this fit only: a later fit to a summary has none.
         weighted_by = self.__dict__.pop("_weighted_by", "")
@@ -436,7 +436,7 @@ class ThresholdClassifier(LinearClassifier):
             weighted_by="" if point.empirical is None else weighted_by,
         )
         self._held_out = fitted.held_out
-        warn_about_one_class(self._operating_point, without_search)
+        warn_about_one_class(self._operating_point, without_search, remedy)
 
 
 class ReportingClassifier(ThresholdClassifier):

@@ -38,7 +38,7 @@ from directrix.metrics import AUC
 from directrix.metrics.base import Metric
 from directrix.models.card import Card, IntegerPoints, PointsToDoubleOdds, Scale
 from directrix.models.gap import Gap
-from directrix.models.report import CardSize, DirectReport
+from directrix.models.report import SMALL_LOSS, CardSize, DirectReport
 from directrix.tables.coding.card_coding import Direction
 from directrix.tables.coding.prior import CellKinds
 
@@ -46,8 +46,6 @@ from directrix.tables.coding.prior import CellKinds
 SIZES = (10, 20, 30, 40, 60, 80, 100)
 #: Lines of a card of which nobody said how many, at most; and if no rows can be held out.
 MOST_LINES, CAUTIOUS_LINES = 100, 40
-#: Loss of area, or of another ranking, that nobody misses, however well it is known.
-_MARGIN = 2e-3
 #: Log-odds of the teacher grow at least so fast with its scores, even if held-out rows show noise,
 #: and have at most this deviation: classes that are separated have no curvature.
 _LEAST_SLOPE, _MOST_SPREAD = 0.1, 4.0
@@ -105,8 +103,8 @@ class SizeRule:
         area; both have the shape (sizes, folds).
         """
         of_metric, of_area = behind
-        errors = largest_losses(of_metric, 0.0 if metric.uses_threshold else _MARGIN)
-        has_area = as_good(of_area.mean(axis=1), largest_losses(of_area, _MARGIN))
+        errors = largest_losses(of_metric, 0.0 if metric.uses_threshold else SMALL_LOSS)
+        has_area = as_good(of_area.mean(axis=1), largest_losses(of_area, SMALL_LOSS))
         small = full_lines <= MOST_LINES
         return cls(base, chosen, n_candidates, errors, has_area, may_be_full=small)
 

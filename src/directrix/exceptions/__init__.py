@@ -310,8 +310,8 @@ class OneClassPredictedWarning(UserWarning):
 class NotBetterThanBaselineWarning(Fields, UserWarning):
     """A simpler model than the one that is delivered is as good on held-out rows.
 
-    At most one is given for a fit, and none if the delivered model is the simpler one or if it is
-    no better than a constant: its report says both.
+    At most one is given for a fit, and none if the delivered model is the simpler one, or if
+    neither is clearly better than a constant: its report says both.
     """
 
     #: The simpler model.
@@ -324,6 +324,26 @@ class NotBetterThanBaselineWarning(Fields, UserWarning):
             f"{self.baseline} is as good on held-out rows, by {', '.join(self.metrics)}: it is the "
             "simpler choice, and better features will help more than another model. See report_ "
             "for what was tried; warn_baseline=False turns this warning off."
+        )
+
+
+class ShortCardWarning(Fields, UserWarning):
+    """A compact card is clearly behind the full card on held-out rows."""
+
+    #: Metric of the comparison.
+    metric: str
+    #: Printed lines of this card, and of the full card.
+    lines: int
+    full_lines: int
+    #: How much better the full card is, always above zero.
+    behind: float
+
+    def __str__(self) -> str:
+        return (
+            f"this card of {self.lines} lines is clearly behind the full card of {self.full_lines} "
+            f"lines, by {self.behind:.4f} in {self.metric} on held-out rows: it has too few lines. "
+            "Give max_lines more, or None for the full card; sizes() shows what each size is "
+            "expected to reach, and warn_baseline=False turns this warning off."
         )
 
 

@@ -479,11 +479,11 @@ def few_rows_known() -> Iterator[None]:
         yield
 
 
-def warn_about_one_class(point: OperatingPoint, without_search: str = "") -> None:
+def warn_about_one_class(point: OperatingPoint, without_search: str = "", remedy: str = "") -> None:
     """Warn if a delivered threshold predicts one class for every row.
 
     ``without_search`` is the remedy, where the intercept is that of the least training loss and no
-    threshold was searched for.
+    threshold was searched for. ``remedy`` is that of a known cause.
     """
     if not point.predicts_one_class:
         return
@@ -493,14 +493,14 @@ def warn_about_one_class(point: OperatingPoint, without_search: str = "") -> Non
         reason = "the intercept is that of the least training loss, no threshold was searched for"
     else:
         reason = f"no threshold does better by {point.metric.label} on {point.rows}"
-    advice = without_search or (
+    advice = (
         "Try a metric that does not depend on the prior (such as 'balanced_error' or "
         "RecallAtFPR), class_weight='balanced', or other features."
         if point.metric.limit is None
         else "Give more rows, a looser limit, or other features."
     )
     warn(
-        f"every row is predicted {label}: {reason}. {advice}",
+        f"every row is predicted {label}: {reason}. {remedy or without_search or advice}",
         OneClassPredictedWarning,
         stacklevel=find_stacklevel(),
     )

@@ -114,6 +114,8 @@ class CardSizes(tuple[SizeResult, ...]):
 BASELINE = "logistic regression"
 _SHOWN = 10
 _SIZE_HEADINGS = ("lines", "columns", "crosses", "expected on new rows", "gap to the full card")
+#: Loss of area, or of another ranking, that nobody misses, however well it is known.
+SMALL_LOSS = 2e-3
 #: What a report calls a model without bins.
 UNBINNED_BASELINE = "logistic regression without bins"
 _UNROUNDED = "the card before it was rounded"
@@ -294,10 +296,23 @@ class DirectReport:
 
     @property
     def verdict(self) -> str:
-        """The first line of a report on a model that is no better than a constant; else empty."""
-        if not self.no_better_than_constant:
-            return ""
-        return constant_text(self.metric.label, self.expected, "expected on new rows", self.chance)
+        """The first line on a model no better than a constant, or clearly behind; else empty."""
+        size, shown = self.size, (self.metric.label, self.expected, "expected on new rows")
+        said = [constant_text(*shown, self.chance)] if self.no_better_than_constant else []
+        gaps = [] if size is None else [(f"the full card of {size.full_lines} lines", size.gap)]
+        gaps += [each for each in self._gaps if each[0] != _UNROUNDED]
+        behind = [f"Clearly {gap.text(name)}." for name, gap in gaps if self.is_clear_loss(gap)]
+        return " ".join([*said, *behind[:1]])
+
+    def is_clear_loss(self, gap: Gap | None) -> bool:
+        """Whether the other model of a gap is better by more than a loss that nobody misses."""
+        margin = 0.0 if self.metric.uses_threshold else SMALL_LOSS
+        return gap is not None and gap.high < -margin
+
+    @property
+    def too_short(self) -> CardSize | None:
+        """The size of a compact card if the full card is clearly better; else None."""
+        return self.size if self.size and self.is_clear_loss(self.size.gap) else None
 
     @property
     def _shown(self) -> tuple[CandidateResult, ...]:

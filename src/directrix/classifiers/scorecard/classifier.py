@@ -89,9 +89,9 @@ class ScorecardClassifier(CardModel):
         order. Such columns are in no cross; ``report_.directions`` says what each direction costs.
     guarantee, limits, class_weight, n_jobs, verbose : as in `DirectClassifier`
     warn_baseline : bool
-        Whether a card that is no better than logistic regression without bins says so, as in
-        `DirectClassifier`. With a number as ``max_lines`` only ``report_`` says so: such a card is
-        made to be short.
+        Whether a fit warns by a `ShortCardWarning` if the full card is clearly better, else as in
+        `DirectClassifier` if the card is no better than logistic regression without bins. With a
+        number as ``max_lines`` it must be clearly worse: such a card is made to be short.
 
     Attributes
     ----------
@@ -416,4 +416,5 @@ class ScorecardClassifier(CardModel):
     def _set_model(self, fit: Fitted) -> None:
         self._sizes = tuple(sorted((*fit.sizes, fit._replace(sizes=())), key=_by_lines))
         if fit.card is not None:
-            self._set_card(fit.card, fit.fitted)
+            remedy = "Ask max_lines for more: the full card is better."
+            self._set_card(fit.card, fit.fitted, remedy if fit.report.too_short else "")

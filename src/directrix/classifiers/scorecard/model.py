@@ -369,11 +369,11 @@ class CardModel(MetricClassifier):
         made._sizes = known  # noqa: SLF001 - likewise
         return made
 
-    def _set_card(self, card: Card, fitted: FittedLine) -> None:
-        """Store a card of points in favour of the positive class."""
+    def _set_card(self, card: Card, fitted: FittedLine, remedy: str = "") -> None:
+        """Store a card of points in favour of the positive class; see `_set_point`."""
         is_last, calibration = not self._catches_first, fitted.calibration
         card = card.with_positive(self.positive_, is_last=is_last)
-        self._set_point(fitted)
+        self._set_point(fitted, remedy=remedy)
         self.calibration_ = calibration if is_last else calibration.sign_flipped()
         self.card_ = _with_held_out(card, fitted)
 
@@ -397,9 +397,10 @@ class CardModel(MetricClassifier):
     @property
     def _is_behind(self) -> bool:
         # A card is cut to a number of lines because it has to be short, which logistic regression
-        # with all columns is not; the report has the comparison.
+        # with all columns is not; only what is clearly lost is news.
         is_cut = isinstance(self.max_lines, int | np.integer)
-        return not is_cut and super()._is_behind
+        is_news = not is_cut or self.report_.is_clear_loss(self._baseline_gap)
+        return is_news and super()._is_behind
 
     @property
     def _score_rises(self) -> bool:
