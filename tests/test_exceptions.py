@@ -47,6 +47,7 @@ from directrix.exceptions import (
     OtherScaleWarning,
     OutOfReachError,
     ReversedScoresWarning,
+    ShortCardWarning,
     SqlNameError,
     StateError,
     UncheckedColumnsWarning,
@@ -427,6 +428,16 @@ ERRORS = [
             "logistic regression is as good on held-out rows, by AUC, F1: it is the simpler "
             "choice, and better features will help more than another model. See report_ for what "
             "was tried; warn_baseline=False turns this warning off."
+        ),
+    ),
+    (
+        ShortCardWarning("AUC", 10, 165, 0.05512),
+        {"metric": "AUC", "lines": 10, "full_lines": 165, "behind": 0.05512},
+        (
+            "this card of 10 lines is clearly behind the full card of 165 lines, by 0.0551 in AUC "
+            "on held-out rows: it has too few lines. Give max_lines more, or None for the full "
+            "card; sizes() shows what each size is expected to reach, and warn_baseline=False "
+            "turns this warning off."
         ),
     ),
     (

@@ -1,6 +1,7 @@
 """The advice that a simpler model is as good: once, and only where somebody reads it."""
 
 import warnings
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from directrix import DirectClassifier, ScorecardClassifier
 from directrix.exceptions import NotBetterThanBaselineWarning
 from directrix.models.gap import Gap
+from directrix.models.report import Estimate
 
 
 def rows(n=150):
@@ -72,6 +74,22 @@ def test_what_is_no_better_than_a_constant_says_so_first_instead(name):
     fitted = CLASSIFIERS[name]
     assert not advice(lambda: fitted.fit(X, noise))
     assert fitted.report_.summary().startswith("No better than a constant")
+
+
+@every_classifier
+@pytest.mark.parametrize("max_lines", [None, 30])
+def test_a_baseline_that_is_clearly_better_is_news_even_beside_a_constant(name, max_lines):
+    fitted = copy(CLASSIFIERS[name]).set_params(warn_baseline=False).fit(X, Y)
+    fitted.warn_baseline = True
+    lost = Gap(-0.3, -0.4, -0.2)
+    worse = {"expected": Estimate(0.5, 0.4, 0.6), "gap": lost, "unbinned_baseline": lost}
+    fitted._report = replace(fitted.report_, **worse)
+    if name == "card":
+        fitted.max_lines = max_lines
+    assert advice(lambda: fitted._warn_about_baseline([fitted]))
+    first = fitted.report_.summary().splitlines()[0]
+    assert first.startswith("No better than a constant")
+    assert "Clearly worse than logistic regression" in first
 
 
 @every_classifier

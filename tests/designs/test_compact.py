@@ -12,7 +12,12 @@ from directrix.classifiers import IntegerPoints, PointsToDoubleOdds
 from directrix.designs import compact
 from directrix.designs.compact import SizeRule, as_good, largest_losses
 from directrix.designs.compact_source import CardScores, FixedSize
-from directrix.exceptions import CardSizeError, FewRowsWarning
+from directrix.exceptions import (
+    CardSizeError,
+    FewRowsWarning,
+    OneClassPredictedWarning,
+    ShortCardWarning,
+)
 from directrix.export import load, save
 from directrix.frontier.compare import LeastLoss
 from directrix.metrics import RecallAtFPR
@@ -52,18 +57,39 @@ def test_a_card_has_at_most_so_many_printed_lines(max_lines, points):
 
 
 @pytest.mark.parametrize("in_passes", [False, True])
-def test_auto_is_no_larger_than_can_be_read_even_if_every_size_is_worse(in_passes, monkeypatch):
-    monkeypatch.setattr(compact, "largest_losses", lambda behind, _: np.full(len(behind), -1.0))
-    table, late = loans(2000)
-    table = table.assign(debt=table["income"].fillna(2e4) + 1e3 * table["age"], since=table["age"])
-    table = table.assign(wealth=table["debt"] * 2.0 - 5e3 * table["age"])
-    classifier = ScorecardClassifier("auc", cv=3, max_crosses=0, warn_baseline=False)
-    if in_passes:
-        classifier.fit_source(table.assign(late=late), target="late", progress=False)
-    else:
-        classifier.fit(table, late)
-    assert classifier.report_.size.full_lines > compact.MOST_LINES
-    assert 50 < classifier.card_.n_lines <= compact.MOST_LINES
+def test_auto_says_first_that_even_its_largest_size_is_clearly_worse(in_passes, monkeypatch):
+    monkeypatch.setattr(compact, "SIZES", (2, 4))
+    monkeypatch.setattr(compact, "MOST_LINES", 4)
+    table, late = loans(3000)
+    classifier = ScorecardClassifier("auc", max_crosses=0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        if in_passes:
+            classifier.fit_source(table.assign(late=late), target="late", progress=False)
+        else:
+            classifier.fit(table, late)
+    (said,), size = caught, classifier.report_.size  # and none that blames the columns
+    assert said.category is ShortCardWarning
+    assert classifier.card_.n_lines <= 4
+    told = said.message
+    assert (told.metric, told.lines, told.full_lines) == ("AUC", size.lines, size.full_lines)
+    assert told.behind == -size.gap.mean > 0
+    assert said.filename == __file__
+    first = f"Clearly worse than the full card of {size.full_lines} lines by "
+    assert str(classifier.report_).startswith(first)
+    other = [each for each in classifier.sizes() if not each.is_chosen][-1]
+    assert not classifier.compact(other.lines).report_.verdict
+
+
+@pytest.mark.filterwarnings("ignore::directrix.exceptions.ShortCardWarning")
+def test_a_short_card_that_predicts_one_class_blames_its_length():
+    table, _ = loans(3000)
+    risk = np.abs(table["age"] - 45) / 12 - np.log(table["income"].fillna(2e4)) + 10.5
+    rare = risk + np.random.default_rng(1).logistic(scale=0.3, size=len(table)) > 3.2
+    classifier = ScorecardClassifier("error", learn_from="counts", max_crosses=0, max_lines=2)
+    with pytest.warns(OneClassPredictedWarning, match="Ask max_lines for more") as caught:
+        classifier.fit(table, rare)
+    assert "other features" not in str(caught[0].message)
 
 
 def test_a_card_of_the_same_size_is_the_full_card():

@@ -15,7 +15,7 @@ from directrix.designs.compression import (
     compression_of_counts,
     whole_points,
 )
-from directrix.designs.merging import merge_path
+from directrix.designs.merging import Atoms, merge_path
 from directrix.models.card import Card, Cross
 from directrix.tables.coding.card_coding import Direction
 from directrix.tables.coding.prior import CellKinds
@@ -47,6 +47,19 @@ def distance(teacher, columns):
     root = np.sqrt(teacher.curvature)
     fitted = np.linalg.lstsq(X * root[:, None], teacher.log_odds * root, rcond=None)[0]
     return 0.5 * float(np.square((teacher.log_odds - X @ fitted) * root).sum())
+
+
+@pytest.mark.parametrize(
+    ("n_columns", "most", "count"), [(20, 150, 150), (75, 150, 225), (300, 150, 900)]
+)
+def test_atoms_grow_with_the_columns(n_columns, most, count):
+    """Missing values are one a column, and never leave a column without a cut."""
+    rng = np.random.default_rng(n_columns)
+    kinds = [CellKinds(9, slice(1, 9), np.arange(8.0))] * n_columns
+    points, weights = rng.normal(size=(n_columns, 9)), rng.uniform(0.5, 2.0, (n_columns, 9))
+    atoms = Atoms.of_points(points, weights, kinds, most=most)
+    assert atoms.count == count
+    assert sum(len(each) > 1 for each in atoms.lines) > 0.5 * n_columns
 
 
 @pytest.mark.parametrize("levels", [False, True])
