@@ -42,6 +42,7 @@ def editor(points=None, metric="auc", crosses=0, lockbox=0.2, rows=None, **param
     """Return an editor of a card that is quick to fit."""
     X, y = table() if rows is None else rows
     settings = {"max_lines": 14, "max_crosses": crosses, "learn_from": "counts", "cv": 3}
+    settings["warn_baseline"] = False  # the cards are short
     classifier = ScorecardClassifier(metric, points=points, **(settings | parameters))
     return classifier.edit(X, y, lockbox=lockbox)
 
