@@ -49,6 +49,7 @@ def distance(teacher, columns):
     return 0.5 * float(np.square((teacher.log_odds - X @ fitted) * root).sum())
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("n_columns", "most", "count"), [(20, 150, 150), (75, 150, 225), (300, 150, 900)]
 )
