@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
@@ -34,7 +34,7 @@ from directrix.exceptions import (
     find_stacklevel,
 )
 from directrix.files.layout import is_number, is_text
-from directrix.fitting.finalize import HeldOut
+from directrix.fitting.finalize import FittedLine, HeldOut
 from directrix.fitting.guarantee import Guarantee, refuse_groups
 from directrix.fitting.held_out_scores import (
     PARTS,
@@ -53,7 +53,12 @@ from directrix.fitting.progress import single_blas_thread
 from directrix.fitting.training_rows import KeyedRows, checked_weight
 from directrix.metrics import Budget, FPRAtRecall, RecallAtFPR, RecallAtK, RecallAtPrecision
 from directrix.metrics.table import resolve
-from directrix.models.operating_point import OF_CROSS_FITTED, OF_GIVEN_SCORES, ClaimVariance
+from directrix.models.operating_point import (
+    OF_CROSS_FITTED,
+    OF_GIVEN_SCORES,
+    ClaimVariance,
+    OperatingPoints,
+)
 from directrix.moments import ScoreHistogram
 from directrix.moments.score_histogram import BINS
 
@@ -74,6 +79,8 @@ _METRIC_OF_LIMIT: dict[str, Any] = {
     "precision": RecallAtPrecision,
     "recall": FPRAtRecall,
 }
+#: Least distance of a decision from zero.
+_LEAST = float(np.finfo(np.float64).tiny)
 #: What a model without an estimator is called in reports and messages.
 _SCORES = "the scores"
 
@@ -283,8 +290,12 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         array of shape (n,)
         """
         check_is_fitted(self)
-        scale, point = self._scale, self.operating_point_
-        above = scale.positions(self.positive_scores(X)) - scale.positions(point.threshold)
+        scale, threshold = self._scale, self.operating_point_.threshold
+        scores = self.positive_scores(X)
+        above = scale.positions(scores) - scale.positions(threshold)
+        # Scores that differ may have one position: rows are decided about by the scores themselves.
+        flagged = scores > threshold
+        above = np.where(flagged, np.maximum(above, _LEAST), np.minimum(above, -_LEAST))
         return -above if self._catches_first else above
 
     def positive_scores(self, X: Any) -> FloatArray:
@@ -370,6 +381,28 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         """
         present = float(self._scale.positions(self.operating_point_.threshold))
         return self._scale.score_at(present + by)
+
+    def operating_points(self, at: Sequence[str | Metric]) -> OperatingPoints:
+        """Return other operating points, as all classifiers with a threshold do.
+
+        Parameters
+        ----------
+        at : sequence of str or Metric
+            Metrics with a threshold.
+
+        Returns
+        -------
+        OperatingPoints
+        """
+        return OperatingPoints(map(self._for_all_rows, super().operating_points(at)))
+
+    def _for_all_rows(self, point: OperatingPoint) -> OperatingPoint:
+        """Move the threshold of a point that predicts one class beyond the scores of all rows."""
+        if not point.predicts_one_class or point.empirical is None:
+            return point
+        position = float(self._scale.positions(point.threshold))
+        position = self._scale.beyond(position, below=point.empirical.tpr > 0)
+        return replace(point, threshold=self._scale.score_at(position))
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return where metadata of `fit` goes: to the estimator, and to the splitter."""
@@ -583,15 +616,35 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         warn_about_reversed(rows, self.positive_, other)
         how = held_out.name, held_out.why
         fit = fit_scores(metric, rows, *how, guarantee, variance=held_out.variance)
-        fitted, point = fit.fitted, fit.fitted.operating_point
-        threshold = self._scale.threshold_at(point.threshold, scores)
-        fitted = fitted._replace(operating_point=replace(point, threshold=threshold))
+        fitted = self._at_score(fit.fitted, scores)
         self.metric_ = asked
         self._weighted_by = weighted_by
         self._set_point(fitted)
         calibration = fitted.calibration
         self.calibration_ = calibration.sign_flipped() if self._catches_first else calibration
         self._report = self._final_report(fit.report)
+
+    def _at_score(self, fitted: FittedLine, scores: FloatArray) -> FittedLine:
+        """Return what was fitted to positions with its threshold as one of scores.
+
+        ``scores`` are those of the rows that set it. If it predicts one class for all of them it
+        moves, and calibration and held-out scores, which are relative to it, move along.
+        """
+        point, held_out = fitted.operating_point, fitted.held_out
+        threshold = self._scale.threshold_at(point.threshold, scores)
+        fitted = fitted._replace(operating_point=replace(point, threshold=threshold))
+        above = scores > threshold
+        if above.any() and not above.all():
+            return fitted
+        by = float(self._scale.positions(threshold)) - point.threshold
+        calibration, kept = fitted.calibration, point.budget
+        slope = calibration.above if above.any() else calibration.below
+        return FittedLine(
+            fitted.line,
+            replace(fitted.operating_point, budget=None if kept is None else kept.moved(by)),
+            replace(calibration, offset=calibration.offset + slope * by),
+            None if held_out is None else held_out.restated(by, 1.0),
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -52,6 +52,9 @@ from directrix.rows.rows import as_rows, feature_names_of, is_frame
 
 #: Least distance from zero and one at which probabilities are still told apart.
 _SMALLEST = 1e-9
+#: Spreads of the scores by which a threshold that predicts one class is beyond those it was set on:
+#: scores of new rows, and those of the final estimator, reach further than held-out ones.
+_BEYOND = 1000.0
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,8 @@ class ScoreScale:
     whatever the scale, thresholds lie between the same two scores.
 
     ``smallest`` is ε, zero if the scores are not probabilities. ``unit`` is u, the spread of the
-    scores within the classes.
+    scores within the classes. A threshold of probabilities may lie outside of them, by ε / 2: below
+    zero all rows are predicted positive, above one none.
     """
 
     smallest: float
@@ -96,7 +100,7 @@ class ScoreScale:
         """Return z for each score."""
         scores = np.asarray(scores, dtype=np.float64)
         if self.smallest:
-            inside = np.clip(scores, 0.0, 1.0)
+            inside = np.clip(scores, -self.smallest / 2.0, 1.0 + self.smallest / 2.0)
             scores = np.log(inside + self.smallest) - np.log(1.0 - inside + self.smallest)
         positions: FloatArray = scores / self.unit
         return positions
@@ -113,14 +117,25 @@ class ScoreScale:
         return (1.0 + self.smallest) * expit(values) - self.smallest * expit(-values)
 
     def threshold_at(self, position: float, scores: FloatArray) -> float:
-        """Return a position as a threshold of scores, with these on the same side as before."""
-        threshold = self.score_at(position)
+        """Return a position as a threshold of scores, with these on the same side as before.
+
+        If that is one side, scores of all other rows are on it too.
+        """
         above = self.positions(scores) > position
+        if above.all() or not above.any():
+            position = self.beyond(position, below=bool(above.all()))
+        threshold = self.score_at(position)
         lower = float(scores[~above].max(initial=-np.inf))
         upper = float(scores[above].min(initial=np.inf))
         if lower <= threshold < upper:
             return threshold
         return lower if np.isfinite(lower) else float(np.nextafter(upper, -np.inf))
+
+    def beyond(self, position: float, *, below: bool) -> float:
+        """Return a position below all scores, or above them, if another is on the same side."""
+        if self.smallest:
+            return float(self.positions(-np.inf if below else np.inf))
+        return position - _BEYOND if below else position + _BEYOND
 
 
 def are_probabilities(scores: FloatArray) -> bool:
