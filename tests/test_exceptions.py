@@ -156,7 +156,7 @@ ERRORS = [
         {"columns": ("__index_level_0__",)},
         (
             "left out the index of a pandas data frame (__index_level_0__), which is no feature: "
-            "name the columns with --features to use it"
+            "name all features to use it"
         ),
     ),
     (
@@ -169,8 +169,8 @@ ERRORS = [
         ),
     ),
     (
-        ColumnNotFoundError("Ages", ["age", "wage", "rate"]),
-        {"name": "Ages", "available": ("age", "wage", "rate"), "similar": ("age", "wage")},
+        ColumnNotFoundError("Ages", ["age", "wage", "rate", "__index_level_0__"]),
+        {"name": "Ages", "similar": ("age", "wage")},
         (
             "no column named 'Ages'; did you mean 'age' or 'wage'? The columns are "
             "['age', 'wage', 'rate']"
@@ -392,7 +392,7 @@ ERRORS = [
         {"auc": 0.08, "positive": "bad", "other": "good"},
         (
             "higher scores mean 'good', not 'bad' (AUC 0.080): these seem to be scores of the "
-            "other class. Set positive='good' to catch it, or pass the scores of 'bad': the other"
+            "other class. Make 'good' the positive label, or pass the scores of 'bad': the other"
             " column of predict_proba, or the negative of these scores"
         ),
     ),

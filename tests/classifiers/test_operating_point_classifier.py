@@ -341,7 +341,7 @@ def test_labels_of_any_type(labels):
 @pytest.mark.filterwarnings("ignore::directrix.exceptions.OneClassPredictedWarning")
 def test_scores_of_the_wrong_class_warn():
     scores, y = scored(200)
-    with pytest.warns(ReversedScoresWarning, match="Set positive=False") as caught:
+    with pytest.warns(ReversedScoresWarning, match="Make False the positive label") as caught:
         OperatingPointClassifier(None, "auc").fit(-scores, y)
     assert caught[0].message.auc < 0.2
 

@@ -40,6 +40,8 @@ def test_scores_are_those_of_the_columns_of_the_model(files):
     files_of_model = RowFiles.for_model(model, [str(files / "rich.parquet")], target="fraud")
     assert files_of_model.features == ("amount", "age", "clock")
     scores, rows = score_rows(model, files_of_model)
+    again = RowFiles.for_model(model, [str(files / "rich.parquet")], ["clock,amount,age"])
+    assert again.features == files_of_model.features
     assert scores == pytest.approx(model.decision_function(files_of_model.read().X))
     assert rows.X is None
     assert rows.y.sum() > 0

@@ -12,6 +12,7 @@ from nearness import distance
 from directrix import Moments, summarize
 from directrix.engines import HashFolds, arrow, readers
 from directrix.engines.arrow import open_source
+from directrix.exceptions import PandasIndexWarning
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 dataset = pytest.importorskip("pyarrow.dataset")
@@ -103,6 +104,23 @@ def test_a_column_that_cannot_be_read_may_be_left_out(path, scan):
     assert distance(summarize(source, **ROLES), EXPECTED) < SCALED
     with pytest.raises(Exception, match=r"(?i)page|thrift|parquet|what type"):
         summarize(scan(path), target="y")
+
+
+@pytest.mark.parametrize("name", [None, "row"])
+@pytest.mark.parametrize("scan", [*SCANS, "table", "reader"])
+def test_the_index_of_a_pandas_frame_is_no_feature(tmp_path, name, scan):
+    if name is not None and scan in ("lazy frame", "relation"):
+        pytest.skip("these do not know what pandas wrote")
+    FRAME[X[:, 0] > 0.0].rename_axis(name).to_parquet(tmp_path / "rows.parquet")
+    table = parquet.read_table(tmp_path / "rows.parquet")
+    memory = {"table": lambda _: table, "reader": lambda _: table.to_reader()}
+    source = {**SCANS, **memory}[scan](tmp_path / "rows.parquet")
+    index = name or "__index_level_0__"
+    with pytest.warns(PandasIndexWarning) as caught:
+        assert summarize(source, target="y").feature_names == ("a", "b", "c", "other")
+    assert caught[0].message.columns == (index,)
+    asked = summarize(tmp_path / "rows.parquet", target="y", features=["a", index])
+    assert asked.feature_names == ("a", index)
 
 
 def test_names_of_columns_are_quoted():

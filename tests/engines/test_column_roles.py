@@ -84,6 +84,15 @@ def test_a_key_is_no_feature_unless_it_is_asked_for():
     assert asked.block(FRAME).X.names == ("id", "a")
 
 
+@pytest.mark.parametrize("role", ["target", "weight", "fold", "by"])
+def test_a_column_with_another_role_is_no_feature(role):
+    roles = {"target": "y", role: "a"}
+    with pytest.raises(ValueError, match=f"column 'a' is both {role}= and a feature"):
+        summarize(FRAME, features=["a", "b"], **roles)
+    with pytest.raises(ValueError, match=f"column -1 is both {role}= and a feature"):
+        summarize(FRAME.to_numpy(), features=[0, 6], **{"target": 2, role: -1})
+
+
 def test_one_fold_is_none():
     with pytest.raises(ValueError, match="there must be at least two folds, not 1"):
         HashFolds(1)

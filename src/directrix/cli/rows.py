@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -15,16 +13,14 @@ from directrix._typing import AnyArray, FloatArray
 from directrix.cli.options import parse_columns, require
 from directrix.cli.reply import UsageError
 from directrix.engines.base import progress_bar
-from directrix.engines.readers import explain_encoding, matching_files, open_paths
+from directrix.engines.column_roles import ColumnRoles
+from directrix.engines.readers import Opened, explain_encoding, matching_files, open_paths
 from directrix.engines.tables import as_table
-from directrix.exceptions import find_stacklevel
-from directrix.exceptions.columns import ColumnNotFoundError, PandasIndexWarning
+from directrix.exceptions.columns import ColumnNotFoundError, listed
 from directrix.rows.labels import as_labels
 
 #: Labels that a message lists.
 _LISTED_LABELS = 5
-#: Columns of a file that are the index of the data frame it was written from.
-_PANDAS_INDEX = re.compile("__index_level_[0-9]+__")
 
 
 class Rows(NamedTuple):
@@ -58,11 +54,11 @@ class RowFiles:
     ) -> Self:
         """Find the files, and their features: by default all columns without another role."""
         paths = tuple(path for given in files for path in matching_files(given))
-        names, dropped = column_names(paths), parse_columns(drop) or []
-        chosen = parse_columns(features)
-        if chosen is None:
-            chosen = _without_index([n for n in names if n not in {target, weight, segment}])
-        _require_columns([*chosen, *dropped], names)
+        opened, dropped = open_files(paths), parse_columns(drop) or []
+        given = {"target": target, "weight": weight, "segment": segment}
+        roles = ColumnRoles.of(features=parse_columns(features), **given)
+        chosen = roles.feature_columns(opened.columns, opened.pandas_index)
+        _require_columns([*chosen, *dropped], opened.columns)
         kept = tuple(name for name in chosen if name not in dropped)
         return cls(paths, kept, target, weight, segment)
 
@@ -75,10 +71,13 @@ class RowFiles:
         ``features`` names them if the model does not.
         """
         paths = tuple(path for given in files for path in matching_files(given))
-        chosen = parse_columns(features) or list(getattr(model, "feature_names_in_", ()))
+        names = tuple(map(str, getattr(model, "feature_names_in_", ())))
+        chosen = tuple(parse_columns(features) or names)
         message = f"the model has no feature names: name its {model.n_features_in_} columns"
-        require(len(chosen) == model.n_features_in_, message, "--features")
-        return cls(paths, tuple(map(str, chosen)), **roles)
+        require(names or len(chosen) == model.n_features_in_, message, "--features")
+        message = f"the model has the features {listed(names)}: leave the option out"
+        require(not names or sorted(chosen) == sorted(names), message, "--features")
+        return cls(paths, names or chosen, **roles)
 
     def of_columns(self, *names: str) -> Self:
         """Return the files with these features only."""
@@ -127,10 +126,10 @@ class RowFiles:
         return np.unique(labels).tolist()  # type: ignore[no-any-return]
 
 
-def column_names(paths: Sequence[str]) -> list[str]:
-    """Return the columns of files."""
+def open_files(paths: Sequence[str]) -> Opened:
+    """Open files, whose columns are then known."""
     with _encoding_explained(paths):
-        return open_paths(list(paths)).columns
+        return open_paths(list(paths))
 
 
 @contextmanager
@@ -147,14 +146,6 @@ def _require_columns(names: Sequence[str], available: Sequence[str]) -> None:
     for name in names:
         if name not in available:
             raise ColumnNotFoundError(name, available)
-
-
-def _without_index(names: Sequence[str]) -> list[str]:
-    """Return names without those of an index that pandas has written, and warn if there are any."""
-    index = tuple(name for name in names if _PANDAS_INDEX.fullmatch(name))
-    if index:
-        warnings.warn(PandasIndexWarning(index), stacklevel=find_stacklevel())
-    return [name for name in names if name not in index]
 
 
 # ── Labels as texts, and scores of a model ────────────────────────────────────────────────────────

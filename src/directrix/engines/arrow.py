@@ -14,6 +14,7 @@ from directrix.engines.readers import (
     Opened,
     are_paths,
     batch_rows,
+    index_of,
     open_dataset,
     open_delta,
     open_iceberg,
@@ -48,7 +49,7 @@ def partials(
         yield from memory.partials(source, plan, task, progress)
         return
     opened = open_source(source)
-    needed = plan.needed(opened.columns)
+    needed = plan.needed(opened.columns, opened.pandas_index)
     progress.expect(opened.n_rows)
     read = (opened.positioned if plan.needs_row_keys else None) or opened.batches
     tables = progress.counted(rebatched(read(needed)))
@@ -126,6 +127,7 @@ def _open_pyarrow(source: Any) -> Opened:
             table.schema.names,
             lambda columns: iter(table.select(columns).to_batches()),
             lambda: int(table.num_rows),
+            pandas_index=index_of(table.schema),
         )
     if isinstance(source, dataset.Scanner):
         return _open_reader(source.to_reader())
@@ -136,7 +138,11 @@ def _open_pyarrow(source: Any) -> Opened:
 
 def _open_reader(reader: Any) -> Opened:
     """Open a reader of record batches, which can be read once."""
-    return Opened(reader.schema.names, lambda columns: (batch.select(columns) for batch in reader))
+    return Opened(
+        reader.schema.names,
+        lambda columns: (batch.select(columns) for batch in reader),
+        pandas_index=index_of(reader.schema),
+    )
 
 
 def _open_stream(source: Any) -> Opened:

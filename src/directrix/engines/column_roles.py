@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
@@ -14,13 +15,16 @@ import numpy as np
 
 from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.engines.tables import SourceTable, as_table
+from directrix.exceptions import find_stacklevel
 from directrix.exceptions.columns import (
+    PANDAS_INDEX,
     USE_SCORECARD,
     ColumnKindError,
     ColumnNotFoundError,
     InfiniteValuesError,
     MissingValuesError,
     NotNumericError,
+    PandasIndexWarning,
 )
 from directrix.moments import ClassMoments, Moments
 from directrix.rows.keys import CopyCounter, folds_by_key, hash_with_label, key_hash, row_hash
@@ -220,7 +224,24 @@ class ColumnRoles:
         """Return the roles; a single feature column may be given as text."""
         if features is not None:
             features = (features,) if isinstance(features, str) else tuple(features)
-        return cls(features=features, **roles)
+        made = cls(features=features, **roles)
+        made._refuse_other_roles(lambda name: name)
+        return made
+
+    def _refuse_other_roles(self, canonical: Callable[[Any], Any]) -> None:
+        """Raise ValueError if a feature has another role; keys of folds and segments may be."""
+        features = {canonical(name) for name in self.features or ()}
+        for role in ("target", "weight", "fold", "by"):
+            name = getattr(self, role)
+            if isinstance(name, str | int | np.integer) and canonical(name) in features:
+                msg = f"column {name!r} is both {role}= and a feature: leave it out of the features"
+                raise ValueError(msg)
+
+    def require_target(self) -> None:
+        """Raise ValueError if it is not said which labels rows have."""
+        if self.target is None:
+            msg = "target= is missing: it takes the name or index of a column, or the labels"
+            raise ValueError(msg)
 
     def roles(self) -> list[Any]:
         """Return the columns that have a role other than feature."""
@@ -237,22 +258,24 @@ class ColumnRoles:
         """Return these with roles that are extra columns of its tables, (role, "given")."""
         return replace(self, **{role: (role, "given") for role in roles})
 
-    def feature_columns(self, names: Any) -> tuple[Any, ...]:
-        """Return the feature columns of a table with these columns."""
+    def feature_columns(self, names: Any, index: Iterable[Any] = ()) -> tuple[Any, ...]:
+        """Return the features among columns, by default without the index of a pandas frame."""
         if self.features is not None:
             return self.features
         used = set(self.roles())
-        return tuple(name for name in names if name not in used)
+        others = [name for name in names if name not in used]
+        left_out = tuple(n for n in others if n in index or PANDAS_INDEX.fullmatch(str(n)))
+        if left_out:
+            warnings.warn(PandasIndexWarning(left_out), stacklevel=find_stacklevel())
+        return tuple(name for name in others if name not in left_out)
 
-    def needed(self, names: Any) -> list[Any]:
+    def needed(self, names: Any, index: Iterable[Any] = ()) -> list[Any]:
         """Return the columns to read; raise KeyError if one is missing."""
-        if self.target is None:
-            msg = "target= is missing: it takes the name of the column of labels"
-            raise ValueError(msg)
+        self.require_target()
         for role in self.given_roles():
             msg = f"the rows are read as a stream, so {role}= must name a column"
             raise ValueError(msg)
-        needed_columns = list(dict.fromkeys([*self.feature_columns(names), *self.roles()]))
+        needed_columns = list(dict.fromkeys([*self.feature_columns(names, index), *self.roles()]))
         missing = [name for name in needed_columns if name not in set(names)]
         if missing:
             raise ColumnNotFoundError(missing[0], names)
@@ -297,10 +320,9 @@ class ColumnRoles:
 
     def columns_of(self, table: SourceTable) -> tuple[Any, ...]:
         """Return the feature columns of a table in memory."""
-        if self.features is not None:
-            return self.features
+        self._refuse_other_roles(table.canonical)
         used = {POSITION, *(table.canonical(name) for name in self.roles())}
-        return tuple(name for name in table.columns if name not in used)
+        return self.feature_columns([name for name in table.columns if name not in used])
 
     @property
     def takes_texts(self) -> bool:

@@ -75,9 +75,7 @@ def _parts(source: Any, plan: ColumnRoles) -> tuple[ColumnRoles, list[tuple[Any,
 
 def _array_parts(source: Any, plan: ColumnRoles) -> tuple[ColumnRoles, list[tuple[Any, Any]]]:
     """Return the row blocks of an array with the labels and weights of each block."""
-    if plan.target is None:
-        msg = "target= is missing: it takes the index of a column, or the labels"
-        raise ValueError(msg)
+    plan.require_target()
     source = source.rechunk({1: -1})
     lengths = source.chunks[0]
     besides: list[dict[Any, Any]] = [{} for _ in lengths]

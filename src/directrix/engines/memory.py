@@ -24,19 +24,13 @@ def partials(
 ) -> Iterator[tuple[int, Any]]:
     """Yield the result of the task on all rows, as partition 0."""
     if is_table(source):
-        _require_target(plan)
+        plan.require_target()
         given = plan.given_roles()
         table = as_table(source, {(role, "given"): values for role, values in given.items()})
         named_plan, tables = plan.with_columns_for(given), iter([table])
     else:
         named_plan, tables = _chunks(source, plan)
     yield 0, task(named_plan, Partition(0, progress.counted(tables), 1))
-
-
-def _require_target(plan: ColumnRoles) -> None:
-    if plan.target is None:
-        msg = "target= is missing: it takes the name or index of a column, or the labels"
-        raise ValueError(msg)
 
 
 def _chunks(source: Any, plan: ColumnRoles) -> tuple[ColumnRoles, Iterator[Any]]:
@@ -72,7 +66,7 @@ def _chunks(source: Any, plan: ColumnRoles) -> tuple[ColumnRoles, Iterator[Any]]
 def chunk_table(chunk: Any, plan: ColumnRoles) -> SourceTable:
     """Return a chunk as a table; labels, weights and folds of a tuple become named columns."""
     if not isinstance(chunk, tuple):
-        _require_target(plan)
+        plan.require_target()
         return as_table(chunk)
     role_values = (plan.target, plan.features, plan.weight, plan.fold, plan.by, plan.segment)
     if not _SHORTEST <= len(chunk) <= _LONGEST or any(role is not None for role in role_values):

@@ -33,12 +33,20 @@ class Opened(NamedTuple):
 
     ``batches`` takes column names and returns an iterator of batches; ``positioned`` adds a column
     of keys of the positions of rows in their files; ``n_rows`` counts the rows, if that is cheap.
+    ``pandas_index`` are columns that are the index of the pandas data frame which was written.
     """
 
     columns: list[str]
     batches: Callable[[list[str]], Iterator[Any]]
     n_rows: Callable[[], int] | None = None
     positioned: Callable[[list[str]], Iterator[Any]] | None = None
+    pandas_index: tuple[str, ...] = ()
+
+
+def index_of(schema: Any) -> tuple[str, ...]:
+    """Return the columns of an Arrow schema that are the index of a pandas data frame."""
+    written = (schema.pandas_metadata or {}).get("index_columns", ())
+    return tuple(name for name in written if isinstance(name, str))
 
 
 def batch_rows(n_columns: int) -> int:
@@ -84,9 +92,8 @@ def open_dataset(rows: Any, *, complete: bool = False) -> Opened:
     # The footer of a Parquet file has its number of rows; other files would have to be read.
     counted = is_parquet and options.get("filter") is None
     names = names_in_files(rows) if complete else rows.schema.names
-    return Opened(
-        names, batches, rows.count_rows if counted else None, positioned if is_files else None
-    )
+    count = rows.count_rows if counted else None
+    return Opened(names, batches, count, positioned if is_files else None, index_of(rows.schema))
 
 
 def _without_filter(rows: Any) -> tuple[Any, Any]:

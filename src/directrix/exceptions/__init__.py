@@ -405,7 +405,7 @@ class ReversedScoresWarning(Fields, UserWarning):
     def __str__(self) -> str:
         return (
             f"higher scores mean {self.other!r}, not {self.positive!r} (AUC {self.auc:.3f}): these "
-            f"seem to be scores of the other class. Set positive={self.other!r} to catch it, or "
+            f"seem to be scores of the other class. Make {self.other!r} the positive label, or "
             f"pass the scores of {self.positive!r}: the other column of predict_proba, or the "
             "negative of these scores"
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
@@ -12,6 +13,9 @@ from directrix.exceptions.fields import Fields
 _LISTED_COLUMNS = 5
 #: The same for bins and levels of a column.
 _LISTED_BINS = 20
+
+#: Names that pandas gives the columns of a file which are an index without a name.
+PANDAS_INDEX = re.compile("__index_level_[0-9]+__")
 
 #: First remedy for a table that a classifier of numbers refuses.
 USE_SCORECARD = "use ScorecardClassifier, which takes text and missing values as they are"
@@ -37,7 +41,8 @@ class ColumnNotFoundError(KeyError):
         super().__init__(name, self.available, noun)
 
     def __str__(self) -> str:  # KeyError would show the repr of its arguments
-        known = f"are {list(self.available)}" if self.available else "have no names"
+        shown = [name for name in self.available if not PANDAS_INDEX.fullmatch(str(name))]
+        known = f"are {shown}" if shown else "have no names"
         asked = _question(self.similar)
         listed_after = f" The {self.noun}s {known}" if asked else f"; the {self.noun}s {known}"
         return f"no {self.noun} named {self.name!r}{asked}{listed_after}"
@@ -194,8 +199,8 @@ class PandasIndexWarning(Fields, UserWarning):
     def __str__(self) -> str:
         names = ", ".join(self.columns)
         return (
-            f"left out the index of a pandas data frame ({names}), which is no feature: name the "
-            "columns with --features to use it"
+            f"left out the index of a pandas data frame ({names}), which is no feature: name all "
+            "features to use it"
         )
 
 

@@ -41,7 +41,7 @@ def watch(
     If the rows have the column of labels, the promises of the model are checked too. The exit code
     is 3 if there is an alarm.
     """
-    from directrix.cli.rows import column_names
+    from directrix.cli.rows import open_files
     from directrix.engines.readers import matching_files
     from directrix.monitoring import Monitor
 
@@ -50,7 +50,7 @@ def watch(
     paths = [path for given in reference for path in matching_files(given)]
     days = [_day_of(classifier, [path], target, weight) for path in paths]
     monitor = Monitor.of_days(classifier, days, alarm_rate=alarm_rate)
-    labelled = target in column_names(rows)
+    labelled = target in open_files(rows).columns
     check = monitor.check(_day_of(classifier, rows, target if labelled else None, weight))
     return Reply(str(check), check.to_dict(), exit_code=ALARM if check.alarm else 0)
 
