@@ -41,6 +41,19 @@ def test_help_has_a_sentence_and_an_example_of_options_that_exist(call, name):
     COMMANDS[name].make_context(name, words[1:])  # raises an error for an unknown option
 
 
+@pytest.mark.parametrize(
+    ("name", "option", "text"),
+    [
+        *((name, "features", "the names that the model") for name in ("evaluate", "predict")),
+        ("export", "features", "the names that the model"),
+        ("fit", "features", "all columns not used otherwise"),
+        ("threshold", "limit", "Needs --guarantee"),
+    ],
+)
+def test_help_of_an_option_says_what_happens_without_it(name, option, text):
+    assert text in next(each.help for each in COMMANDS[name].params if each.name == option)
+
+
 @pytest.mark.every_case
 @pytest.mark.parametrize("name", CALLS)
 def test_a_missing_file_is_named_without_a_traceback(call, files, tmp_path, name):

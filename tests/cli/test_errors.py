@@ -36,6 +36,7 @@ WRONG_DATA = {
     "fit {f}/monday.parquet -t fraud --features Amuont,age -o {o}": "did you mean 'amount'?",
     "fit {f}/monday.parquet -t fraud --drop klock -o {o}": "'clock'",
     "summarize {f}/rich.parquet -t fraud --weight wieght -o {o}": "weight",
+    "fit {f}/monday.parquet -t fraud --features age,fraud -o {o}": "both target= and a feature",
     "predict {f}/model.dx {f}/model_less.csv -o -": "no column named 'age'",
     "fit {f}/one_class.parquet -t fraud -o {o}": "1 class (False)",
     "evaluate {f}/model.dx {f}/one_class.parquet -t fraud": "one class",
@@ -67,7 +68,6 @@ WRONG_DATA = {
     "summarize --add {f}/monday.moments -o {f}/nowhere/m": "nowhere",
     "fit {f}/monday.moments -o {f}/nowhere/m.dx": "make it first",
     "fit {f}/monday.parquet -t fraud --guarantee 0.9 -o {o}": "guarantee",
-    "fit {f}/monday.parquet -t fraud --max-lines many -o {o}": "max_lines",
     "fit {f}/monday.parquet -t fraud --points few -o {o}": "points",
     "export {f}/model.dx --to pmml": "scorecards",
     "export {f}/nameless.dx --to sql": "feature 1 of 3 has an empty name",
@@ -78,7 +78,17 @@ WRONG_CALLS = {
     "fit {f}/monday.moments -m recall_at_fpr -o {o}": "fpr=0.01",
     "fit {f}/monday.moments -c forest -o {o}": "direct",
     "fit {f}/monday.moments -c direct -o {o}": "-c moment",
-    "fit {f}/monday.moments --guarantee 0.9 -o {o}": "need rows",
+    "fit {f}/monday.moments --guarantee 0.9 -o {o}": "leave out --guarantee",
+    "fit {f}/monday.moments --two-passes --drop age --weight w -t fraud -o {o}": (
+        "a summary has no rows: leave out --two-passes, --target, --drop, --weight"
+    ),
+    "fit {f}/monday.moments --features amount -o {o}": "leave out --features",
+    "fit {f}/monday.parquet -t fraud --max-lines none -o {o}": (
+        "'none' is not a number, 'auto' or 'full'"
+    ),
+    "evaluate {f}/model.dx {f}/monday.parquet -t fraud --features age": (
+        "the model has the features 'amount', 'age', 'clock': leave the option out"
+    ),
     "fit {f}/monday.parquet -o {o}": "--target",
     "fit {f}/monday.moments": "--output",
     "fitt": "fit",
@@ -88,7 +98,9 @@ WRONG_CALLS = {
     "export {f}/model.dx --to tensorflow": "onnx",
     "export {f}/model.dx -o {o}.doc": "give the format",
     "fit {f}/monday.parquet -t fraud -c direct --points 5 -o {o}": "cards",
-    "fit {f}/monday.parquet -t fraud -c moment --guarantee 0.9 -o {o}": "scorecard or direct",
+    "fit {f}/monday.parquet -t fraud -c moment --guarantee 0.9 -o {o}": (
+        "moment keeps no guarantee: use scorecard or direct"
+    ),
     "report {f}/card.dx --template comittee -o {o}": "'committee'",
     "report {f}/card.dx --segment a -o {o}": "give files",
     "report {f}/card.dx -t a -o {o}": "give files",

@@ -125,6 +125,14 @@ Features = Annotated[
         "--features", help=f"Feature columns, {_COLUMNS}. Default: all columns not used otherwise."
     ),
 ]
+ModelFeatures = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--features",
+        help=f"Feature columns in the order of the model, {_COLUMNS}. Default: the names that the "
+        "model was fitted with.",
+    ),
+]
 Drop = Annotated[
     list[str] | None, typer.Option("--drop", help=f"Columns to leave out, {_COLUMNS}.")
 ]

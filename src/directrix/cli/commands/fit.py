@@ -84,14 +84,18 @@ def fit(
     positive = positive or settings.text("positive")
     if _are_summaries(data):
         require(classifier in (None, "moment"), "a summary is fitted with -c moment", "-c")
-        rowless = not (of_card or config or guarantee is not None or two_passes)
-        require(rowless, "cards, guarantees and passes need rows, and a summary has none", "ROWS")
+        options: dict[str, Any] = {"--max-lines": max_lines, "--points": points, "--config": config}
+        options |= {"--two-passes": two_passes or None, "--guarantee": guarantee}
+        options |= {"--target": target, "--features": features, "--drop": drop, "--weight": weight}
+        refused = ", ".join(name for name, value in options.items() if value is not None)
+        require(not refused, f"a summary has no rows: leave out {refused}", "ROWS")
         model: Any = _fit_summaries(data, parameters, positive)
     else:
         is_card = classifier in (None, "scorecard")
         require(is_card or not config, "settings are those of a scorecard", "--config")
         require(is_card or not of_card, "only cards have lines and points", "-c")
-        require(classifier != "moment" or guarantee is None, "use scorecard or direct", "-c")
+        message = "moment keeps no guarantee: use scorecard or direct"
+        require(classifier != "moment" or guarantee is None, message, "-c")
         roles = {
             "target": target or settings.text("target"),
             "weight": weight or settings.text("weight"),
@@ -137,6 +141,8 @@ def _card_parameters(max_lines: str | None, points: str | None) -> dict[str, Any
 
     parameters: dict[str, Any] = {}
     if max_lines is not None:
+        known = max_lines in ("auto", "full") or max_lines.isdecimal()
+        require(known, f"{max_lines!r} is not a number, 'auto' or 'full'", "--max-lines")
         whole = int(max_lines) if max_lines.isdecimal() else max_lines
         parameters["max_lines"] = None if whole == "full" else whole
     if points is not None:

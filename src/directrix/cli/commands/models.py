@@ -36,7 +36,7 @@ def evaluate(
     rows: opt.Rows,
     target: opt.Target,
     metric: opt.MetricText = None,
-    features: opt.Features = None,
+    features: opt.ModelFeatures = None,
     weight: opt.Weight = None,
     segment: opt.Segment = None,
     as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
@@ -81,7 +81,7 @@ def predict(
         list[str] | None,
         typer.Option(help="Columns to copy to the output, such as an id, separated by commas."),
     ] = None,
-    features: opt.Features = None,
+    features: opt.ModelFeatures = None,
     as_json: opt.Json = False,
 ) -> Reply:
     """Write score, probability and prediction of every row.
@@ -190,7 +190,7 @@ def export(
         list[str] | None,
         typer.Option(help="With --table: columns to copy to the result, separated by commas."),
     ] = None,
-    features: opt.Features = None,
+    features: opt.ModelFeatures = None,
     output: Annotated[
         str | None,
         typer.Option("--output", "-o", help="File to write: .sql, .py, .json, .onnx, .pmml, .dx."),

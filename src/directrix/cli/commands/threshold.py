@@ -26,7 +26,7 @@ def threshold(
         list[str] | None,
         typer.Option(
             help="Limit to keep on new rows: fpr=0.01, alerts=0.02, recall=0.9 or precision=0.6; "
-            "may be repeated."
+            "may be repeated. Needs --guarantee."
         ),
     ] = None,
     budget: Annotated[
