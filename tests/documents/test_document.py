@@ -157,7 +157,7 @@ def test_rows_of_any_library(card, rows, kind):
 
 def test_what_is_refused(card, rows):
     X, y = rows
-    with pytest.raises(TypeError, match="documents are about scorecards"):
+    with pytest.raises(TypeError, match="about scorecards, not about MomentClassifier"):
         to_document(MomentClassifier())
     with pytest.raises(ValueError, match="template must be 'committee' or 'clinical'"):
         to_document(card, template="comittee")

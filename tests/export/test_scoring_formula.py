@@ -61,3 +61,7 @@ def test_a_threshold_around_a_model_has_no_formula_of_its_own():
 
 def test_names_are_listed_for_messages():
     assert known_names().split(" or ") == list(CLASSIFIERS)
+    with pytest.raises(TypeError, match="this takes a fitted") as caught:
+        scoring_formula(object())
+    listed = str(caught.value).partition("fitted ")[2].partition(", not object")[0].split(" or ")
+    assert listed == [name for name in CLASSIFIERS if name != "OperatingPointClassifier"]

@@ -218,6 +218,13 @@ def test_a_reference_without_positives_is_refused():
         Monitor(summaries.scores)
 
 
+def test_reference_days_without_labels_are_refused(watched):
+    _, model, of, _ = watched
+    days = [of(1000, 0.1, labelled=True), of(1000, 0.1)]
+    with pytest.raises(ValueError, match="reference days need labels: give summarize_day"):
+        Monitor.of_days(model, days)
+
+
 def test_a_day_without_rows_tells_nothing_as_a_reference(watched):
     _, _, of, reference = watched
     empty = of(1, 0.1, labelled=True)

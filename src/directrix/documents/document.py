@@ -97,7 +97,7 @@ def to_document(
 
 def _require_card(classifier: Any) -> None:
     if not hasattr(classifier, "predict_points"):
-        msg = f"documents are about scorecards, and this is a {type(classifier).__name__}"
+        msg = f"documents are about scorecards, not about {type(classifier).__name__}"
         raise TypeError(msg)
     check_is_fitted(classifier)
 

@@ -54,10 +54,10 @@ def scoring_formula(classifier: Any, columns: Sequence[str] | None = None) -> Sc
     """
     types: Any = tuple(CLASSIFIERS.values())
     if not isinstance(classifier, types):
+        exported = [name for name in CLASSIFIERS if name != OperatingPointClassifier.__name__]
         msg = (
-            f"this takes a fitted {known_names()}, not "
-            f"{type(classifier).__name__}: of a pipeline give the last step, whose features "
-            "are those that the steps before it make"
+            f"this takes a fitted {' or '.join(exported)}, not {type(classifier).__name__}: of a "
+            "pipeline give the last step, whose features are those that the steps before it make"
         )
         raise TypeError(msg)
     formula: ScoringFormula = classifier.scoring_formula()

@@ -206,7 +206,7 @@ def _rising(bins: Bins, requested: Any) -> tuple[str, IntArray]:
     if not (isinstance(requested, str) and requested in _DIRECTIONS):
         msg = (
             f"the direction of column {bins.name!r} must be 'increasing' or 'decreasing', not "
-            f"{requested!r}: it holds no texts"
+            f"{requested!r}{'' if isinstance(requested, str) else ': it holds no texts'}"
         )
         raise ValueError(msg)
     ordered = np.arange(1, 1 + bins.n_ordered)

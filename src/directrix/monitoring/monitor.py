@@ -164,6 +164,9 @@ class Monitor:
         if not listed:
             msg = "there are no reference days"
             raise ValueError(msg)
+        if any(len(day.scores.classes) < 2 for day in listed):
+            msg = "reference days need labels: give summarize_day(model, X, y)"
+            raise ValueError(msg)
         require_scores_of(model, listed[0].scores)
         positive = positive_of(model)
         paired = [

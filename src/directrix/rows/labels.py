@@ -308,11 +308,11 @@ def _from_objects(array: AnyArray) -> AnyArray:
         return np.array(flat, dtype=str)
     if types <= {bool, int, float}:
         return np.asarray(flat)
+    if missing := sum(map(_is_missing, flat)):
+        msg = f"a label is missing in {missing} of {len(flat)} rows: drop those rows"
+        raise TypeError(msg)
     names = ", ".join(sorted(label_type.__name__ for label_type in types))
-    msg = (
-        f"labels must be all numbers or all text; these are of type {names}: convert them, and "
-        "drop rows without a label"
-    )
+    msg = f"labels must be all numbers or all text; these are of type {names}: convert them"
     raise TypeError(msg)
 
 

@@ -104,7 +104,7 @@ def test_a_direction_that_rows_contradict_is_said():
     [
         (["risk"], TypeError, "must be a dict"),
         ({"rsik": "increasing"}, ColumnNotFoundError, "no column named 'rsik'"),
-        ({"risk": "up"}, ValueError, "'risk' must be 'increasing' or 'decreasing', not 'up'"),
+        ({"risk": "up"}, ValueError, "'risk' must be 'increasing' or 'decreasing', not 'up'$"),
         ({"risk": ["a", "b"]}, ValueError, "holds no texts"),
         ({"grade": "increasing"}, ValueError, "holds texts, which have no order"),
         (
