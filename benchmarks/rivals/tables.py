@@ -324,7 +324,7 @@ class LikelihoodCard(Rival):
         """Fit once; move the threshold for each metric that has one."""
         table = TrainingTable.of(ScorecardClassifier(), train.X, train.y, None, None)
         binner = table.fitted_binner("auto")
-        rows = table.keyed.training_rows(table.classes[1], 5)
+        rows = table.rows.in_folds(5)
         rows = rows._replace(X=table.to_cells(binner, rows.X))
         trainer = RowTrainer(rows, FTOL)
         kinds = [CellKinds.of(bins) for bins in binner.bins_]

@@ -9,8 +9,9 @@ Coefficients
     A coefficient vector has length d + 1, with the intercept last. The score of a row x is
     ``coef[:-1] @ x + coef[-1]``, and a row is predicted positive if its score is above zero.
 Weights
-    Sample weights are finite and never negative. A row of whole-number weight k counts as k rows; a
-    row of weight zero is ignored.
+    Sample weights are finite and never negative. They say how much a row counts: sums count a row
+    of weight k as k rows, and a row is held out, or set apart, as a whole. A row of weight zero is
+    ignored.
 Covariance
     A covariance is the scatter divided by the total weight, not by the total weight minus one.
 """

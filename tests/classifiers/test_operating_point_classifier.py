@@ -367,15 +367,15 @@ def test_scores_of_noise_do_not_warn_of_the_wrong_class():
             OperatingPointClassifier(None, "auc").fit(scores, y)
 
 
-def test_whole_weights_are_rows():
+def test_rates_are_weighted():
     scores, y = scored(400)
     weight = np.random.default_rng(0).integers(0, 4, len(y))
-    weighted = OperatingPointClassifier(None, "f1").fit(scores, y, weight)
-    repeated = OperatingPointClassifier(None, "f1").fit(scores.repeat(weight), y.repeat(weight))
-    assert rates(weighted.operating_point_) == pytest.approx(
-        rates(repeated.operating_point_), abs=1e-12
-    )
-    assert weighted.operating_point_.weighted_by == "sample_weight"
+    point = OperatingPointClassifier(None, "f1").fit(scores, y, weight).operating_point_
+    flagged = scores > point.threshold
+    fpr, tpr = (np.average(flagged[y == side], weights=weight[y == side]) for side in (0, 1))
+    assert point.empirical.fpr == pytest.approx(fpr, abs=1e-12)
+    assert point.empirical.tpr == pytest.approx(tpr, abs=1e-12)
+    assert point.weighted_by == "sample_weight"
 
 
 def test_probabilities_are_calibrated_whatever_the_scale():

@@ -47,7 +47,7 @@ from directrix.metrics.table import TABLE
 
 DATA = Path(os.environ.get("DIRECTRIX_DATA", Path(__file__).parents[2] / ".." / "shared" / "data"))
 
-# Of estimators for two classes; test_weight_is_repetition below asks the same.
+# Of estimators for two classes.
 LABELS_DIFFER = tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 7)
 # Some checks fit a dozen rows, of which ours says that they are few; a warning here is an error.
 FEW_ROWS = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -122,6 +122,25 @@ ESTIMATORS = [
 if SELECTION.limit is not None:  # the first of each class, and one with a kernel
     first = {type(estimator): estimator for estimator in ESTIMATORS[::-1]}
     ESTIMATORS = [*first.values(), SmoothClassifier(loss="hinge", kernel="rbf", alpha=1e-2, cv=2)]
+
+
+def holds_out(estimator):
+    """Return whether held-out rows have a say in the fit."""
+    given = estimator.get_params(deep=False)
+    if isinstance(estimator, MomentClassifier):
+        return given["learn_from"] == "rows" or given["shrinkage"] == "cv"
+    if isinstance(estimator, BetaBernoulliClassifier):
+        return isinstance(given["alpha"], tuple)
+    return "cv" in given  # to which the check gives folds
+
+
+# A row of weight two is held out as a whole, and says no more about new rows than any row; two rows
+# do. Where held-out rows have a say, the two fits are equal by chance only.
+A_ROW_IS_A_ROW = pytest.mark.xfail(
+    reason="a row is one row, whatever its weight, where rows are held out",
+    raises=AssertionError,
+    strict=False,
+)
 CHECKS = parametrize_with_checks(ESTIMATORS).mark
 
 
@@ -129,9 +148,12 @@ CHECKS = parametrize_with_checks(ESTIMATORS).mark
 @pytest.mark.every_case
 # As a list: from scikit-learn 1.6 comes a generator, of which pytest warns.
 @pytest.mark.parametrize(CHECKS.args[0], list(CHECKS.args[1]), **CHECKS.kwargs)
-def test_scikit_learn_finds_nothing_wrong(estimator, check):
-    if LABELS_DIFFER and "sample_weight_equivalence" in str(check):
-        pytest.skip("this scikit-learn gives the two estimators it compares different labels")
+def test_scikit_learn_finds_nothing_wrong(estimator, check, request):
+    if "sample_weight_equivalence" in str(check):
+        if LABELS_DIFFER:
+            pytest.skip("this scikit-learn gives the two estimators it compares different labels")
+        if holds_out(estimator):
+            request.applymarker(A_ROW_IS_A_ROW)
     check(estimator)
 
 
@@ -174,8 +196,12 @@ def test_a_line_chosen_by_moments_needs_nothing_but_these(row):
 
 @any_line
 @every_metric
-@every_way
-def test_weight_is_repetition(row, learn_from, n, d):
+@pytest.mark.parametrize(
+    ("learn_from", "n", "d"),
+    [WAYS["not held out"], WAYS["moments"]],
+    ids=["not held out", "moments"],
+)
+def test_weight_is_repetition_where_no_row_is_held_out(row, learn_from, n, d):
     X, y = rows(n, d)
     rng = np.random.default_rng(2)
     weight = rng.integers(1, 4, len(y))
@@ -355,19 +381,16 @@ def test_every_loss_is_fitted_for_its_metric(row, loss):
 
 @any_line
 @every_metric
-def test_weight_is_repetition_for_a_sweep(row):
+def test_a_row_is_held_out_as_a_whole_in_a_sweep(row):
     X, y = rows(300, 4)
-    rng = np.random.default_rng(2)
-    weight = rng.integers(1, 4, len(y))
-    index = rng.permutation(np.repeat(np.arange(len(y)), weight))
-    ours = smooth(row.example).fit(X, y, weight)
-    theirs = smooth(row.example).fit(X[index], y[index])
-    assert_same_line(ours, theirs, atol=1e-9)
+    weight = np.random.default_rng(2).integers(1, 4, len(y))
+    ours = smooth(row.example, cv=splits(y)).fit(X, y, weight)
+    theirs = smooth(row.example, cv=splits(y)).fit(X, y, weight + 1e-9)
+    assert (ours.loss_, ours.alpha_) == (theirs.loss_, theirs.alpha_)
     for one, other in zip(ours.candidates_, theirs.candidates_, strict=True):
         assert one[:-1] == other[:-1]
-        assert one.metric == pytest.approx(other.metric, abs=1e-12)
-    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
-    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=0, atol=1e-9)
+        assert one.metric == pytest.approx(other.metric, abs=1e-6)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=0, atol=1e-4)
 
 
 @any_line

@@ -3,7 +3,6 @@
 A way of making folds enters the suite with a line in `WAYS`.
 """
 
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -15,7 +14,10 @@ from directrix import BetaBernoulliClassifier, DirectClassifier, MomentClassifie
 from directrix.designs import number as number_design
 from directrix.engines import HashFolds
 from directrix.engines.column_roles import ColumnRoles, Partition
-from directrix.fitting.training_rows import KeyedRows
+from directrix.fitting.training_rows import TrainingRows
+from directrix.metrics.budget import Periods
+from directrix.metrics.segments import Segments
+from directrix.models.money import RowCosts
 from directrix.rows import keys as row_keys
 from directrix.rows.keys import CopyCounter, copy_keys, copy_numbers, hash_with_label, row_hash
 from directrix.rows.rows import as_rows
@@ -39,13 +41,13 @@ def rows(seed, n=N):
 
 
 def keyed(X, y, weight=None):
-    return KeyedRows.of(X, y, np.ones(len(y)) if weight is None else weight)
+    return TrainingRows.of(X, y, POSITIVE, np.ones(len(y)) if weight is None else weight)
 
 
 def in_memory(X, y):
     rows = keyed(X, y)
     fold = np.empty(len(y), dtype=int)
-    fold[rows.index] = rows.training_rows(POSITIVE, FOLDS).fold
+    fold[rows.order] = rows.in_folds(FOLDS).fold
     return fold
 
 
@@ -53,9 +55,9 @@ def set_apart(X, y):
     """Return 0 for the rows that would set a guaranteed threshold, and folds of the others."""
     rows = keyed(np.column_stack([X, np.arange(len(y))]), y)  # the last column says which row
     plain = keyed(X, y)
-    kept, apart = replace(plain, X=rows.X).set_apart(POSITIVE, 3)
+    kept, apart = plain._replace(X=rows.X).set_apart(3)
     fold = np.zeros(len(y), dtype=int)
-    rest = kept.training_rows(POSITIVE, 2)
+    rest = kept.in_folds(2)
     fold[rest.X[:, -1].astype(int)] = 1 + rest.fold
     assert set(apart.X[:, -1].astype(int)) == set(np.flatnonzero(fold == 0))
     return fold
@@ -182,7 +184,7 @@ def test_the_share_of_positives_held_out_says_nothing_of_that_trained_on(way):
     assert test.pvalue > RARE
 
 
-# ── order and repetition ──────────────────────────────────────────────────────────────────────────
+# ── order and weights ─────────────────────────────────────────────────────────────────────────────
 
 FREE_OF_ORDER = sorted(set(WAYS) - {"HashFolds, four partitions", "HashFolds, positions in files"})
 
@@ -207,39 +209,40 @@ def alike(sample, other):
 
 
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("most", [None, 20])
-def test_a_whole_weight_is_a_repetition(seed, most):
+def test_a_row_is_in_one_fold_and_on_one_side_whatever_its_weight(seed):
     X, _, y = rows(seed)
-    times = np.random.default_rng(seed).integers(0, 5, N)
-    weighted = keyed(X, y, times.astype(float)).training_rows(POSITIVE, 5, most)
-    repeated = keyed(np.repeat(X, times, axis=0), np.repeat(y, times)).training_rows(
-        POSITIVE, 5, most
+    X[:, 1] = np.arange(N)  # says which row
+    times = np.random.default_rng(seed).integers(0, 5, N).astype(float)
+    weighted = keyed(X, y, times)
+    assert sorted(weighted.in_folds(5).X[:, 1]) == np.flatnonzero(times > 0).tolist()
+    kept, apart = weighted.set_apart(3)
+    assert not np.isin(kept.X[:, 1], apart.X[:, 1]).any()
+    alike(
+        weighted.in_folds(5)._replace(weight=None),
+        keyed(X, y, times > 0).in_folds(5)._replace(weight=None),
     )
-    alike(weighted, repeated)
+    assert weighted.in_folds(5, 20).weight.sum() == pytest.approx(times.sum())
 
 
-def test_four_weighted_rows_are_four_thousand():
-    X, y = np.array([[0.0], [0.0], [1.0], [1.0]]), np.array([False, True, False, True])
-    times = np.array([1800, 200, 300, 1700])
-    weighted = keyed(X, y, times.astype(float)).training_rows(POSITIVE, 5)
-    alike(weighted, keyed(np.repeat(X, times, 0), np.repeat(y, times)).training_rows(POSITIVE, 5))
-
-
-def test_a_row_whose_weight_is_no_frequency_stays_whole():
-    X, _, y = rows(0)
-    for weight in (
-        np.random.default_rng(0).uniform(0.5, 3.0, N),  # no whole numbers
-        np.where(y, 1.0, 7.0),  # equal in a class: it was thinned out
-    ):
-        assert (np.bincount(keyed(X, y, weight).index) == 1).all()
-
-
-def test_enormous_whole_weights_are_split_into_fewer_copies():
-    X, y = np.array([[0.0], [0.0], [1.0], [1.0]]), np.array([False, True, False, True])
-    weight = np.array([2e9, 1e9, 1e12, 3e9])
-    rows = keyed(X, y, weight)
-    assert len(rows.index) <= 1 << 20
-    np.testing.assert_allclose(np.bincount(rows.index, rows.entry_weight), weight, rtol=1e-12)
+def test_some_rows_are_taken_with_all_that_stands_beside_them():
+    X, value, y = rows(0)
+    every = keyed(X, y, np.arange(1.0, N + 1))._replace(
+        fold=np.arange(N),
+        group=np.arange(N),
+        counted=np.arange(N),
+        costs=RowCosts(np.arange(N), np.arange(N)),
+        periods=Periods(np.arange(N)),
+        segments=Segments(value, tuple(range(VALUES))),
+    )
+    taken = every.take(np.flatnonzero(value == 1))
+    assert all(part is not None for part in every)
+    for part in taken:
+        for array in part if isinstance(part, RowCosts) else (part,):
+            if isinstance(array, np.ndarray):
+                assert len(array) == np.sum(value == 1)
+    assert len(taken.periods.day) == np.sum(value == 1)
+    assert set(taken.segments.number) == {1}
+    np.testing.assert_array_equal(taken.costs.fn, taken.group)
 
 
 def test_equal_rows_of_different_weight_are_numbered_by_their_weight():
@@ -286,15 +289,15 @@ def grouped(seed=0, n_groups=40):
 def test_a_group_is_in_one_fold_and_every_fold_has_both_classes(name):
     X, y, group = grouped()
     names = group if name == "numbers" else np.array([f"customer {k}" for k in group])
-    rows = KeyedRows.of(X, y, np.ones(400), None, names)
-    seen = rows.training_rows(POSITIVE, 5)
+    rows = TrainingRows.of(X, y, POSITIVE, np.ones(400), None, names)
+    seen = rows.in_folds(5)
     for number in np.unique(seen.group):
         assert len(np.unique(seen.fold[seen.group == number])) == 1
     for number in range(5):
         assert 0 < seen.positive[seen.fold == number].sum() < (seen.fold == number).sum()
     order = np.random.default_rng(1).permutation(400)
-    again = KeyedRows.of(X[order], y[order], np.ones(400), None, names[order])
-    alike(seen, again.training_rows(POSITIVE, 5))
+    again = TrainingRows.of(X[order], y[order], POSITIVE, np.ones(400), None, names[order])
+    alike(seen, again.in_folds(5))
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")

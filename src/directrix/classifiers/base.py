@@ -14,6 +14,7 @@ from directrix._printing import LinkedEstimator
 from directrix._typing import AnyArray, FloatArray
 from directrix.classifiers.labels import (
     dates_in_microseconds,
+    ending_with,
     plain_labels,
     positive_label,
     require_class_labels,
@@ -29,7 +30,12 @@ from directrix.classifiers.state import (
 from directrix.exceptions import LabelNotFoundError, StateError
 from directrix.exceptions.columns import MissingColumnsError, listed
 from directrix.fitting.progress import limit_fits
-from directrix.fitting.training_rows import KeyedRows, Standardization, checked_weight, folds_given
+from directrix.fitting.training_rows import (
+    Standardization,
+    TrainingRows,
+    checked_weight,
+    folds_given,
+)
 from directrix.moments import Moments, ScoreHistogram
 from directrix.rows.rows import explain_rejection, feature_names_of, in_memory
 
@@ -208,14 +214,19 @@ class LinearClassifier(LinkedEstimator, ClassifierMixin, BaseEstimator):
 
     def _prepare_rows(
         self, X: Any, y: Any, sample_weight: Any, groups: Any, *, cv: Any = _NO_CV
-    ) -> KeyedRows:
+    ) -> TrainingRows:
         """Validate rows and set ``classes_``; return the rows of weight above zero, with keys."""
         X, y = self._validated(X, y)
         weight = checked_weight(sample_weight, X)
         folds = None if cv is _NO_CV else folds_given(cv, X, y, groups)
-        keyed = KeyedRows.of(X, dates_in_microseconds(y), weight, folds, groups)
-        self._set_classes(two_classes(keyed.y))
-        return keyed
+        y = dates_in_microseconds(y)
+        self._set_classes(two_classes(y[weight > 0]))
+        return TrainingRows.of(X, y, self.positive_, weight, folds, groups)
+
+    @property
+    def _labels(self) -> AnyArray:
+        """The negative and the positive label."""
+        return ending_with(self.positive_, self.classes_)
 
     def _set_classes(self, classes: AnyArray, positive: Any = None) -> None:
         """Store both labels, sorted, and which of them is positive.
@@ -231,9 +242,9 @@ class LinearClassifier(LinkedEstimator, ClassifierMixin, BaseEstimator):
         """Whether the positive label is the first, so that scores are turned."""
         return bool(self.positive_ == self.classes_.tolist()[0])
 
-    def _set_feature_scales(self, keyed: KeyedRows) -> None:
+    def _set_feature_scales(self, rows: TrainingRows) -> None:
         """Store the standard deviation of each feature, or the root mean square of a sparse one."""
-        self.feature_scales_ = Standardization.of(keyed.X, keyed.weight).scale
+        self.feature_scales_ = Standardization.of(rows.X, rows.weight).scale
 
     def _set_feature_names(self, moments: Moments) -> None:
         """Copy the number, the names and the scales of the features from a summary."""

@@ -156,7 +156,7 @@ class DirectClassifier(MetricClassifier):
         features : sequence, optional
             Feature columns; by default all that have no other role.
         weight : str, int or array, optional
-            Sample weights. A row of whole weight k stays in one fold here.
+            Sample weights.
         fold : HashFolds, optional
             How rows are held out; by default each row independently, in as many folds as `cv`.
         segment : str, int or array, optional
@@ -191,12 +191,12 @@ class DirectClassifier(MetricClassifier):
 
     def _prepared(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> PreparedFit:
         """Validate rows; set classes and features, and return what a fit needs."""
-        keyed = self._prepare_rows(X, y, sample_weight, groups, cv=self.cv)
-        self._set_feature_scales(keyed)
+        rows = self._prepare_rows(X, y, sample_weight, groups, cv=self.cv)
+        self._set_feature_scales(rows)
         names = getattr(self, "feature_names_in_", None)
         signs = Signs.of(self.monotone, names, self.n_features_in_)
-        keyed = keyed.weighted(self.class_weight, self.classes_)
-        return PreparedFit(keyed, NumberDesign(signs, self.n_jobs))
+        rows = rows.weighted(self.class_weight, self._labels)
+        return PreparedFit(rows, NumberDesign(signs, self.n_jobs))
 
     def _set_model(self, fit: Fitted) -> None:
         self._set_line(fit.fitted)

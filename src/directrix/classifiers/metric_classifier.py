@@ -22,7 +22,7 @@ from directrix.exceptions import (
 from directrix.fitting.fit_rows import Design, FitRows, Fitted
 from directrix.fitting.guarantee import Guarantee, Limits, refuse_groups
 from directrix.fitting.progress import Progress
-from directrix.fitting.training_rows import KeyedRows
+from directrix.fitting.training_rows import TrainingRows
 from directrix.metrics.base import Metric
 from directrix.metrics.segments import InEverySegment
 from directrix.metrics.table import resolve
@@ -37,9 +37,9 @@ FOLDS = 5
 
 
 class PreparedFit(NamedTuple):
-    """Rows with keys, the design of their features, and what completes a fit."""
+    """Rows, the design of their features, and what completes a fit."""
 
-    keyed: KeyedRows
+    rows: TrainingRows
     design: Design
     completed: Callable[[Fitted], Fitted] = lambda fit: fit
 
@@ -71,8 +71,7 @@ class MetricClassifier(ReportingClassifier):
         y : array of shape (n,)
             Labels.
         sample_weight : array of shape (n,), optional
-            A row of whole weight k counts as k rows, which may be in different folds. A row of any
-            other weight stays whole.
+            How much each row counts. Whatever its weight, a row is one row: it is in one fold.
         groups : array of shape (n,), optional
             Group of each row (a customer, a patient): all rows of a group are in one fold.
         **columns : arrays of shape (n,)
@@ -126,12 +125,12 @@ class MetricClassifier(ReportingClassifier):
         progress = Progress(self)
         self._check_parameters(metrics)
         refuse_groups(rows[3], self.guarantee)
-        keyed, design, completed = self._prepared(*rows)
-        keyed, metrics = self._priced(metrics, keyed, rows, columns or {})
-        n_folds, used_folds = self._n_folds(keyed)
-        progress.report_rows(keyed.X, used_folds, ", ".join(metric.label for metric in metrics))
+        prepared, design, completed = self._prepared(*rows)
+        prepared, metrics = self._priced(metrics, prepared, rows, columns or {})
+        n_folds, used_folds = self._n_folds(prepared)
+        progress.report_rows(prepared.X, used_folds, ", ".join(metric.label for metric in metrics))
         fit = FitRows(metrics, n_folds, design, self._guarantees(metrics))
-        fits = fit.run(keyed, self.positive_, progress.report_candidate)
+        fits = fit.run(prepared, progress.report_candidate)
         for classifier, made in zip(classifiers, fits, strict=True):
             classifier._copy_features(self)  # noqa: SLF001 - a copy of this very classifier
             classifier._set_fit(completed(made), progress)  # noqa: SLF001
@@ -140,10 +139,10 @@ class MetricClassifier(ReportingClassifier):
     def _priced(
         self,
         metrics: list[Metric],
-        keyed: KeyedRows,
+        prepared: TrainingRows,
         rows: tuple[Any, Any, Any, Any],
         columns: Mapping[str, Any],
-    ) -> tuple[KeyedRows, list[Metric]]:
+    ) -> tuple[TrainingRows, list[Metric]]:
         """Return rows with the costs of their errors and their days, and metrics of training."""
         X, y, sample_weight, _ = rows
         self._refuse_unknown("fit", columns, self._names_in_fit)
@@ -152,12 +151,12 @@ class MetricClassifier(ReportingClassifier):
         kept = slice(None) if sample_weight is None else np.asarray(sample_weight) > 0
         periods = self._periods(X, columns, n_rows)
         if periods is not None:
-            keyed = replace(keyed, periods=periods.take(kept))
+            prepared = prepared._replace(periods=periods.take(kept))
         segments = self._segments(columns, n_rows)
         if segments is not None:
-            keyed = replace(keyed, segments=segments.take(kept))
+            prepared = prepared._replace(segments=segments.take(kept))
         if not priced:
-            return keyed, metrics
+            return prepared, metrics
         refused = {"several metrics": len(metrics) > 1, "class_weight=": self.class_weight}
         for what, given in refused.items():
             if given:
@@ -165,8 +164,8 @@ class MetricClassifier(ReportingClassifier):
                 raise ValueError(msg)
         cost: Any = metrics[0]
         costs = RowCosts.of(cost, n_rows, columns, X)
-        keyed, metric = keyed.priced(cost, costs.take(kept), self.positive_)
-        return keyed, [metric]
+        prepared, metric = prepared.priced(cost, costs.take(kept))
+        return prepared, [metric]
 
     def _source_fit(
         self,
@@ -223,10 +222,10 @@ class MetricClassifier(ReportingClassifier):
             f"{report.metric.label} {report.expected_text}"
         )
 
-    def _n_folds(self, keyed: KeyedRows) -> tuple[int, int]:
+    def _n_folds(self, rows: TrainingRows) -> tuple[int, int]:
         """Return the number of folds to make, and of those that are used."""
-        made = int(self.cv) if keyed.fold is None else FOLDS
-        return made, made if keyed.fold is None else int(keyed.fold.max()) + 1
+        made = int(self.cv) if rows.fold is None else FOLDS
+        return made, made if rows.fold is None else int(rows.fold.max()) + 1
 
     def _check_parameters(self, metrics: list[Metric]) -> None:
         """Refuse parameters that do not go together."""

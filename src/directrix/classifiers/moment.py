@@ -11,7 +11,6 @@ from scipy import sparse
 
 from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.classifiers.base import two_classes
-from directrix.classifiers.labels import ending_with
 from directrix.classifiers.state import ModelMetadata, require
 from directrix.classifiers.threshold_classifier import ThresholdClassifier
 from directrix.exceptions import FewRowsWarning, find_stacklevel
@@ -233,21 +232,18 @@ class MomentClassifier(ThresholdClassifier):
         y : array of shape (n,)
             Labels of two classes.
         sample_weight : array of shape (n,), optional
-            A row of whole weight k counts as k rows, which may be in different folds. A row of any
-            other weight stays whole.
+            How much each row counts. Whatever its weight, a row is one row: it is in one fold.
         groups : array of shape (n,), optional
             Group of each row (a customer, a patient): all rows of a group are in one fold.
         """
         metric = checked_metric(self)
         progress = Progress(self)
-        keyed = self._prepare_rows(X, y, sample_weight, groups)
-        rows = keyed.all_rows(self.positive_)
+        given = rows = self._prepare_rows(X, y, sample_weight, groups)
         if self._holds_out(rows):
-            rows = keyed.training_rows(self.positive_, _FOLDS)
+            rows = rows.in_folds(_FOLDS)
         n_folds = None if rows.fold is None else int(rows.fold.max()) + 1
-        progress.report_rows(keyed.X, n_folds, metric.label)
-        in_order = ending_with(self.positive_, self.classes_)
-        labels_of_rows = in_order[rows.positive.astype(np.intp)]
+        progress.report_rows(rows.X, n_folds, metric.label)
+        labels_of_rows = self._labels[rows.positive.astype(np.intp)]
         moments = self._summary(
             rows.X, labels_of_rows, rows.weight, rows.fold, keep_rows=keeps_rows(rows.X)
         )
@@ -256,10 +252,9 @@ class MomentClassifier(ThresholdClassifier):
         rows = rows._replace(weight=rows.weight * np.where(rows.positive, positive, negative))
         seen = rows
         if rows.fold is None:
-            weighted = keyed.weighted(self.class_weight, self.classes_)
-            seen = weighted.training_rows(self.positive_, 1, MOST_ROWS)
-        given = (rows, seen) if self.learn_from == "rows" else None
-        self._learn(moments, metric, given, progress)
+            seen = given.weighted(self.class_weight, self._labels).in_folds(1, MOST_ROWS)
+        by_rows = (rows, seen) if self.learn_from == "rows" else None
+        self._learn(moments, metric, by_rows, progress)
         return self
 
     def fit_summary(self, moments: Moments) -> Self:
@@ -386,7 +381,7 @@ class MomentClassifier(ThresholdClassifier):
 
     def _holds_out(self, rows: TrainingRows) -> bool:
         """Whether rows must be held out: they are few, or they choose the shrinkage."""
-        smaller = min(rows.weight[rows.positive].sum(), rows.weight[~rows.positive].sum())
+        smaller = min(np.count_nonzero(rows.positive), np.count_nonzero(~rows.positive))
         few = self.learn_from == "rows" and smaller < _MIN_ROWS_PER_FEATURE * rows.X.shape[1]
         return few or self.shrinkage == "cv"
 

@@ -50,7 +50,7 @@ from directrix.fitting.held_out_scores import (
     warn_about_reversed,
 )
 from directrix.fitting.progress import single_blas_thread
-from directrix.fitting.training_rows import KeyedRows, checked_weight
+from directrix.fitting.training_rows import TrainingRows, checked_weight, weighted_by
 from directrix.metrics import Budget, FPRAtRecall, RecallAtFPR, RecallAtK, RecallAtPrecision
 from directrix.metrics.table import resolve
 from directrix.models.operating_point import (
@@ -147,7 +147,8 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
     guarantee : float, optional
         Confidence with which the limits, or that of the metric, are kept on new rows, by exact
         binomial bounds. An estimator is then fitted once, to two thirds of the rows, or to the
-        training rows of the last split of a splitter; the other rows set the threshold.
+        training rows of the last split of a splitter; the other rows set the threshold, and each
+        counts once, whatever its weight.
     cv : int, splitter or splits
         How an estimator is cross-fitted; each row is tested once at most. For time,
         ``TimeSeriesSplit`` tests later rows by earlier ones, ``PredefinedSplit(month)`` each month
@@ -236,8 +237,8 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         y : array of shape (n,)
             Labels of two classes.
         sample_weight : array of shape (n,), optional
-            Passed to the estimator too, if it takes weights (or requests them, with metadata
-            routing).
+            How much each row counts. Passed to the estimator too, if it takes weights (or requests
+            them, with metadata routing).
         groups : array of shape (n,), optional
             Group of each row (a customer, a patient): all rows of a group are held out together.
         **fit_params
@@ -602,15 +603,13 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         groups = None
         if held_out.groups is not None and periods is None:
             groups = np.asarray(held_out.groups)[used]
-        keyed = KeyedRows.of(ranks, y, weight, groups=groups)
-        weighted_by, asked = keyed.weighted_by, metric
-        keyed = replace(
-            keyed, periods=held_out.of_used(periods), segments=held_out.of_used(segments)
-        )
+        rows = TrainingRows.of(ranks, y, self.positive_, weight, groups=groups)
+        asked, self._weighted_by = metric, weighted_by(rows, rows)
+        rows = rows._replace(periods=held_out.of_used(periods), segments=held_out.of_used(segments))
         if costs is not None:
             cost: Any = metric
-            keyed, metric = keyed.priced(cost, held_out.of_used(costs), self.positive_)
-        rows = keyed.training_rows(self.positive_, PARTS)
+            rows, metric = rows.priced(cost, held_out.of_used(costs))
+        rows = rows.in_folds(PARTS)
         rows = rows._replace(X=self._scale.positions(levels)[rows.X.astype(np.intp)])
         other = next(label for label in self.classes_.tolist() if label != self.positive_)
         warn_about_reversed(rows, self.positive_, other)
@@ -618,7 +617,6 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         fit = fit_scores(metric, rows, *how, guarantee, variance=held_out.variance)
         fitted = self._at_score(fit.fitted, scores)
         self.metric_ = asked
-        self._weighted_by = weighted_by
         self._set_point(fitted)
         calibration = fitted.calibration
         self.calibration_ = calibration.sign_flipped() if self._catches_first else calibration

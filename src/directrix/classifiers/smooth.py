@@ -29,7 +29,6 @@ from directrix.fitting.finalize import Lines, finalize, finalize_on_rows
 from directrix.fitting.progress import Progress
 from directrix.fitting.solvers import keeps_intercept, solver_for
 from directrix.fitting.training_rows import (
-    KeyedRows,
     Prepared,
     Standardization,
     TrainingRows,
@@ -236,7 +235,7 @@ def check_kernel_start(start: Any) -> None:
 
 
 def expansion_model(
-    space: KernelExpansion, solution: Solution, line: FloatArray, keyed: KeyedRows
+    space: KernelExpansion, solution: Solution, line: FloatArray, rows: TrainingRows
 ) -> tuple[FloatArray, IntArray]:
     """Return the coefficients of rows that are not zero, and the indices of these rows.
 
@@ -250,7 +249,7 @@ def expansion_model(
         weight = solution.coef[:-1]
         length = float(weight @ weight)
         factor = float(line @ weight) / length if length else 0.0
-        center = space.center_index[keyed.index]
+        center = space.center_index[rows.order]
         sums = np.bincount(center, solution.dual, len(space.centers))
         coefficients = factor * sums.astype(np.float64)
         kept = np.flatnonzero(coefficients)
@@ -266,7 +265,7 @@ class _Sweep(NamedTuple):
 
     prepared: Prepared
     frontier: RowFrontier
-    keyed: KeyedRows
+    given: TrainingRows
     space: KernelExpansion | None
 
 
@@ -420,8 +419,7 @@ class SmoothClassifier(KernelScoring, ThresholdClassifier):
         y : array of shape (n,)
             Labels of two classes.
         sample_weight : array of shape (n,), optional
-            A row of whole weight k counts as k rows, which may be in different folds. A row of any
-            other weight stays whole.
+            How much each row counts. Whatever its weight, a row is one row: it is in one fold.
         groups : array of shape (n,), optional
             Group of each row (a customer, a patient): all rows of a group are in one fold.
         """
@@ -466,30 +464,28 @@ class SmoothClassifier(KernelScoring, ThresholdClassifier):
         if not held_out:
             check_without_folds(self, recipes, rows[-1])
         # Before _forget_model, since the line of the last fit may be the start.
-        keyed = self._prepare_rows(*rows, **({"cv": self.cv} if held_out else {}))
-        keyed = keyed.weighted(self.class_weight, self.classes_)
-        n_folds = int(self.cv) if keyed.fold is None and held_out else 0
-        used_folds = n_folds if keyed.fold is None else int(keyed.fold.max()) + 1
+        given = self._prepare_rows(*rows, **({"cv": self.cv} if held_out else {}))
+        weighted = given.weighted(self.class_weight, self._labels)
+        n_folds = int(self.cv) if given.fold is None and held_out else 0
+        used_folds = n_folds if given.fold is None else int(given.fold.max()) + 1
         purpose = "a cost sweep" if self.loss is None else metric.label
-        progress.report_rows(keyed.X, used_folds or None, purpose)
+        progress.report_rows(given.X, used_folds or None, purpose)
         space, most = None, MOST_ROWS if held_out else None
         if kernel is None:
-            prepared = prepare(keyed, self.positive_, n_folds, most)
+            prepared = prepare(weighted, n_folds, most)
             start = start_of(self.start, self, metric, prepared.units)
         else:
             check_kernel_start(self.start)
             # The coordinates of all rows serve for the fits without a fold too: a ridge keeps
             # coefficients in the span of the rows of the fit, by the representer theorem.
-            rows_of_all = keyed.all_rows(self.positive_)
-            self._units = kernel_units(kernel, rows_of_all.X, rows_of_all.weight)
-            space = KernelExpansion.from_rows(kernel, self._units.rows(rows_of_all.X))
-            coordinates = replace(keyed, X=space.X)
+            self._units = kernel_units(kernel, given.X, weighted.weight)
+            space = KernelExpansion.from_rows(kernel, self._units.rows(given.X))
             units, start = identity_units(space.X), None
-            prepared = prepare(coordinates, self.positive_, n_folds, None, units)
+            prepared = prepare(weighted._replace(X=space.X), n_folds, None, units)
         self._kernel = kernel
         self._forget_model()
         if kernel is None:
-            self._set_feature_scales(keyed)
+            self._set_feature_scales(given)
         seen = prepared.seen
         frontier = RowFrontier(
             seen.X,
@@ -503,7 +499,7 @@ class SmoothClassifier(KernelScoring, ThresholdClassifier):
         )
         for candidate in frontier.plan(recipes):
             candidate.fit()
-        return _Sweep(prepared, frontier, keyed, space)
+        return _Sweep(prepared, frontier, given, space)
 
     def _choose(self, metric: Metric, sweep: _Sweep, progress: Progress) -> None:
         """Choose a candidate, fit it to all rows, and set its threshold."""
@@ -535,11 +531,11 @@ class SmoothClassifier(KernelScoring, ThresholdClassifier):
             remedy = ""
         self._set_line(fitted, remedy)
         if sweep.space is not None:  # the coefficients of rows replace the line of the coordinates
-            given = sweep.space, refit.solution, self.coef_[0], sweep.keyed
+            given = sweep.space, refit.solution, self.coef_[0], sweep.given
             dual, self.support_ = expansion_model(*given)
             del self.coef_
             self.dual_coef_, self.n_support_ = dual[None], len(self.support_)
-            self.support_vectors_ = sweep.keyed.X[self.support_]
+            self.support_vectors_ = sweep.given.X[self.support_]
         progress.stage(
             f"chosen from {len(candidates)} candidates: {chosen.name}; {metric.label} "
             f"{comparison.values[comparison.best]:.4f} on held-out rows"

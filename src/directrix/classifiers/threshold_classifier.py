@@ -12,13 +12,13 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from directrix._typing import AnyArray, FloatArray
 from directrix.classifiers.base import LinearClassifier, known
-from directrix.classifiers.labels import ending_with, toward_positive
+from directrix.classifiers.labels import toward_positive
 from directrix.classifiers.scoring import Response, Sigmoid
 from directrix.classifiers.state import ModelState, require
 from directrix.exceptions import NoHeldOutScoresError
 from directrix.fitting.finalize import FittedLine, HeldOut, warn_about_one_class
 from directrix.fitting.histogram_choice import point_at
-from directrix.fitting.training_rows import KeyedRows
+from directrix.fitting.training_rows import TrainingRows, weighted_by
 from directrix.metrics.at_threshold import Cost
 from directrix.metrics.base import Metric
 from directrix.metrics.budget import Budget, KeptBudget, Periods, team_numbers
@@ -83,8 +83,7 @@ class ThresholdClassifier(LinearClassifier):
         else:
             decided = at is None or costs is not None
             is_positive = rank > (0.0 if decided else self._decision_at(at))  # type: ignore[arg-type]
-        ordered = ending_with(self.positive_, self.classes_)
-        return ordered[is_positive.astype(np.intp)]
+        return self._labels[is_positive.astype(np.intp)]
 
     def expected_saving(self, X: Any, **columns: Any) -> FloatArray:
         r"""Return what flagging each row saves in expectation, by the costs of the metric.
@@ -407,12 +406,12 @@ class ThresholdClassifier(LinearClassifier):
         if hasattr(other, "feature_names_in_"):
             self.feature_names_in_ = other.feature_names_in_
 
-    def _prepare_rows(self, *args: Any, **options: Any) -> KeyedRows:
+    def _prepare_rows(self, *args: Any, **options: Any) -> TrainingRows:
         """Validate rows as every linear classifier does, and note what weights their rates."""
-        keyed = super()._prepare_rows(*args, **options)
+        rows = super()._prepare_rows(*args, **options)
         class_weight = getattr(self, "class_weight", None)
-        self._weighted_by = keyed.weighted(class_weight, self.classes_).weighted_by
-        return keyed
+        self._weighted_by = weighted_by(rows, rows.weighted(class_weight, self._labels))
+        return rows
 
     def _set_line(self, fitted: FittedLine, without_search: str = "") -> None:
         """Store a line that scores in favour of the positive class."""

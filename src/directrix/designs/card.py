@@ -27,7 +27,7 @@ from directrix.fitting.fit_rows import (
     Draft,
     LearnedDesign,
 )
-from directrix.fitting.training_rows import KeyedRows, TrainingRows
+from directrix.fitting.training_rows import TrainingRows
 from directrix.frontier.compare import MOST_ROWS, Curves, FoldDesigns, compare, design_without
 from directrix.frontier.moment_frontier import SummaryCandidate, ridge_candidates
 from directrix.frontier.recipes import Recipe, Sweep
@@ -114,20 +114,18 @@ class CardDesign:
     to_cells: Callable[[FloatArray], IntArray]
     settings: CardSettings
 
-    def learn(
-        self, keyed: KeyedRows, label: Any, n_folds: int, progress: ReportCandidates
-    ) -> LearnedDesign:
+    def learn(self, rows: TrainingRows, n_folds: int, progress: ReportCandidates) -> LearnedDesign:
         """Learn a structure; of a wide table, which columns are looked at."""
-        raw = keyed.training_rows(label, n_folds, MOST_ROWS)
+        raw = rows.in_folds(n_folds, MOST_ROWS)
         seen = raw._replace(X=self.to_cells(raw.X))
         values = raw.X if self.settings.editable else None
         if len(self.kinds) <= WIDE:
             search = self.settings.structure_search(self.kinds, seen)
-            return _learned(self, search, keyed, label, progress, edited=(seen, values))
+            return _learned(self, search, rows, progress, edited=(seen, values))
 
         def search_of(index: IntArray, by_fold: Mapping[int | None, Any]) -> StructureSearch:
-            kinds, rows = [self.kinds[k] for k in index], seen._replace(X=seen.X[:, index])
-            return self.settings.with_columns(index).structure_search(kinds, rows, by_fold)
+            kinds, cells = [self.kinds[k] for k in index], seen._replace(X=seen.X[:, index])
+            return self.settings.with_columns(index).structure_search(kinds, cells, by_fold)
 
         columns, search = screened(self.kinds, seen, search_of)
         narrow = CardDesign(
@@ -135,14 +133,13 @@ class CardDesign:
             lambda values: self.to_cells(values)[:, columns.positions],
             self.settings.with_columns(columns.positions),
         )
-        return _learned(narrow, search, keyed, label, progress, columns, edited=(seen, values))
+        return _learned(narrow, search, rows, progress, columns, edited=(seen, values))
 
 
 def _learned(
     design: CardDesign,
     search: StructureSearch,
-    keyed: KeyedRows,
-    label: Any,
+    given: TrainingRows,
     progress: ReportCandidates,
     columns: ScreenedColumns | None = None,
     *,
@@ -156,10 +153,9 @@ def _learned(
     structure = search.run()
     folds = [] if cells.fold is None else range(int(cells.fold.max()) + 1)
     seen = rows = cells._replace(X=search.designs(structure, [None, *folds]))
-    if len(cells.positive) < len(keyed.index):  # the structure is learned from a sample
-        rows = keyed.all_rows(label)
+    if len(cells.positive) < len(given.positive):  # the structure is learned from a sample
         coding = search.design(structure, None)
-        rows = rows._replace(X=coding.rows(design.to_cells(rows.X)))
+        rows = given._replace(X=coding.rows(design.to_cells(given.X)))
     ridge, n_jobs = structure.ridge, settings.n_jobs
     end = CardEnd(
         design,

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 from directrix._typing import IntArray
 from directrix.fitting.directions import DirectionPrices, Signs
 from directrix.fitting.fit_rows import FTOL, BestFit, Candidates, Draft, LearnedDesign
-from directrix.fitting.training_rows import KeyedRows, TrainingRows, prepare
+from directrix.fitting.training_rows import TrainingRows, prepare
 from directrix.frontier.compare import MOST_ROWS, Candidate, Curves
 from directrix.frontier.moment_frontier import moment_candidates, ridge_candidates
 from directrix.frontier.recipes import Recipe
@@ -33,11 +32,9 @@ class NumberDesign:
     signs: Signs | None = None
     n_jobs: int | None = None
 
-    def learn(
-        self, keyed: KeyedRows, label: Any, n_folds: int, progress: ReportCandidates
-    ) -> LearnedDesign:
-        """Standardise rows of one class against the others."""
-        units, rows, seen = prepare(keyed, label, n_folds, MOST_ROWS)
+    def learn(self, rows: TrainingRows, n_folds: int, progress: ReportCandidates) -> LearnedDesign:
+        """Standardise the rows."""
+        units, rows, seen = prepare(rows, n_folds, MOST_ROWS)
         frontier = RowFrontier(
             *seen[:4],
             progress=progress,

@@ -112,8 +112,8 @@ def find_crosses(
     """
     used = np.flatnonzero(rows.weight if fold is None else (rows.fold != fold) & (rows.weight > 0))
     cells, positive, weight = rows.X[used], rows.positive[used], rows.weight[used]
-    group, copies = (None if each is None else each[used] for each in (rows.group, rows.copies))
-    weight = weight * (effective_rows(weight, group, copies) / weight.sum())
+    group = None if rows.group is None else rows.group[used]
+    weight = weight * (effective_rows(weight, group) / weight.sum())
     places = {}
     for k in kept:
         total, of_positives = (
@@ -382,7 +382,7 @@ class StructureSearch:
         Their cells are the ones that depart most, so that less than they show is true.
         """
         rows = self.rows
-        n_rows = effective_rows(rows.weight, rows.group, rows.copies)
+        n_rows = effective_rows(rows.weight, rows.group)
         return float(np.sqrt(min(1.0, self._base.ridge * n_rows / _LEAST_RIDGE)))
 
     def _reweighted_design(self, structure: Structure, fold: int | None) -> CardCoding:

@@ -89,8 +89,6 @@ class HeldOutArea(NamedTuple):
                 influence[tested[side]] = share * (added - share @ added) / len(folds)
         if rows.group is not None:  # rows of a group may all be alike
             influence = np.bincount(rows.group, influence).astype(np.float64)
-        elif rows.copies is not None:  # k rows, each with a k-th of the influence
-            influence /= np.sqrt(rows.copies)
         return cls(float(np.mean(areas)), influence)
 
 
@@ -400,10 +398,8 @@ def sizes_of(rows: TrainingRows) -> EffectiveCounts:
     """Return the effective sample size of each class; a group counts as one row."""
     sizes = []
     for side in (rows.positive, ~rows.positive):
-        group, copies = (
-            None if given is None else given[side] for given in (rows.group, rows.copies)
-        )
-        sizes.append(effective_rows(rows.weight[side], group, copies))
+        group = None if rows.group is None else rows.group[side]
+        sizes.append(effective_rows(rows.weight[side], group))
     return EffectiveCounts(*sizes)
 
 

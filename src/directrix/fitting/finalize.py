@@ -431,7 +431,7 @@ def _held_out_probability(rows: TrainingRows, scores: FloatArray) -> FloatArray:
     probability = np.empty(len(scores))
     for fold in range(int(rows.fold.max()) + 1):
         inside = rows.fold == fold
-        others = TrainingRows(None, rows.positive[~inside], rows.weight[~inside])
+        others = rows._replace(X=None, fold=None).take(~inside)
         probability[inside] = _calibrated(others, scores[~inside], None)(scores[inside])
     return probability
 

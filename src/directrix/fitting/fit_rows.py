@@ -17,7 +17,7 @@ from directrix._typing import FloatArray, IntArray
 from directrix.fitting.choice import Assessment, Choice, Selection, Trials
 from directrix.fitting.finalize import FittedLine, Lines, finalize, finalize_on_rows
 from directrix.fitting.guarantee import Guarantee, threshold_from_rows
-from directrix.fitting.training_rows import KeyedRows, Standardization, TrainingRows
+from directrix.fitting.training_rows import Standardization, TrainingRows
 from directrix.frontier.compare import (
     Candidate,
     Comparison,
@@ -135,7 +135,7 @@ class Draft(NamedTuple):
 
 
 class LearnedDesign(NamedTuple):
-    """What a design has learned from rows of one class against the others.
+    """What a design has learned from rows.
 
     Candidates are compared on the rows ``seen``, as features, and the chosen one is fitted to all
     ``rows`` are the same unless they are too many. ``compared`` compares candidates for a metric,
@@ -156,9 +156,7 @@ class LearnedDesign(NamedTuple):
 class Design(Protocol):
     """What turns rows into features, what signs these keep, and what candidates there are."""
 
-    def learn(
-        self, keyed: KeyedRows, label: Any, n_folds: int, progress: ReportCandidates
-    ) -> LearnedDesign:
+    def learn(self, rows: TrainingRows, n_folds: int, progress: ReportCandidates) -> LearnedDesign:
         """Learn from rows, without each fold and from all; ``n_folds`` if they have no folds."""
         ...
 
@@ -175,15 +173,15 @@ class FitRows:
     design: Design
     guarantees: Sequence[Guarantee] | None = None
 
-    def run(self, keyed: KeyedRows, label: Any, progress: ReportCandidates) -> list[Fitted]:
-        """Fit a line or card for each metric; ``label`` is the positive one."""
+    def run(self, rows: TrainingRows, progress: ReportCandidates) -> list[Fitted]:
+        """Fit a line or card for each metric."""
         threshold_rows = None
         if self.guarantees is not None:
             # Rows that set a guaranteed threshold must not have been seen before.
             by_segment = any(limits.in_segments for limits in self.guarantees)
-            keyed, apart = keyed.set_apart(label, THRESHOLD_SHARE, by_segment=by_segment)
-            threshold_rows = apart.training_rows(label, 1)
-        learned = self.design.learn(keyed, label, self.n_folds, progress)
+            rows, apart = rows.set_apart(THRESHOLD_SHARE, by_segment=by_segment)
+            threshold_rows = apart.in_folds(1)
+        learned = self.design.learn(rows, self.n_folds, progress)
         drafts = [learned.draft(metric, fit_best(metric, learned)) for metric in self.metrics]
         if threshold_rows is not None:
             pairs = zip(drafts, self.guarantees or (), strict=True)

@@ -468,15 +468,7 @@ def _guaranteed(
         curve = curve_maker(rows.positive[first], rows.weight[first])(scores[first])
         grid = guarantee.grid(curve)
         rest = np.flatnonzero(~first)
-        rows = rows._replace(
-            X=rows.X[rest],
-            positive=rows.positive[rest],
-            weight=rows.weight[rest],
-            fold=rows.fold[rest] - _GRID_PARTS,
-            copies=None if rows.copies is None else rows.copies[rest],
-            costs=None if rows.costs is None else rows.costs.take(rest),
-            counted=None if rows.counted is None else rows.counted[rest],
-        )
+        rows = rows._replace(fold=rows.fold - _GRID_PARTS).take(rest)
         scores = scores[rest]
     threshold, assessment = threshold_from_rows(metric, guarantee, rows, scores, grid)
     line = np.array([1.0, -threshold])

@@ -7,7 +7,7 @@ depends on the order in which rows were given.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -395,21 +395,15 @@ def _first_one_class_fold(fold: IntArray, positive: AnyArray) -> int | None:
 # ── Training rows in a canonical order, with folds: the beginning of every fit to rows ────────────
 
 
-#: Rows with integer weights are split into this many copies in all, at most.
-_MOST_COPIES = 1 << 20
-#: If this many rows of a class have equal weights, the weights are not frequencies.
-_MANY = 50
-
-
 class TrainingRows(NamedTuple):
-    """Rows of two classes on which candidates are fitted and compared.
+    """Rows of two classes, with all that stands beside them.
 
-    ``fold`` is None if rows are too few to hold some out. Rows of one ``group`` are dependent, and
-    always in one fold. ``copies`` are the numbers of rows that each row stands for, if its weight
-    is a frequency. ``costs`` are those of the errors, where they differ between rows: ``weight``
-    may then be the cost of a row's own error, and ``counted`` is its weight as a row. ``periods``
-    are the days of the rows, where a budget of alerts is kept, and ``segments`` the segment of each
-    row, where rates are told by segment.
+    A row is one row, whatever its weight: the weight says how much it counts. ``fold`` is None if
+    no rows are held out. Rows of one ``group`` are dependent, and always in one fold. ``costs`` are
+    those of the errors, where they differ between rows: ``weight`` may then be the cost of a row's
+    own error, and ``counted`` is its weight as a row. ``periods`` are the days of the rows, where a
+    budget of alerts is kept, and ``segments`` the segment of each row, where rates are told by
+    segment. ``keys`` order the rows at random, the same way in whatever order they were given.
     """
 
     X: Any
@@ -417,11 +411,42 @@ class TrainingRows(NamedTuple):
     weight: FloatArray
     fold: IntArray | None = None
     group: IntArray | None = None
-    copies: IntArray | None = None
     costs: RowCosts | None = None
     counted: FloatArray | None = None
     periods: Periods | None = None
     segments: Segments | None = None
+    keys: AnyArray | None = None
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        y: AnyArray,
+        label: Any,
+        weight: FloatArray,
+        fold: IntArray | None = None,
+        groups: Any = None,
+    ) -> TrainingRows:
+        """Return the rows of weight above zero, in the order given, with keys.
+
+        ``label`` is the positive class. ``weight`` has the sample weights, not yet multiplied by
+        class weights. ``fold`` has the folds given by the user.
+        """
+        group = None if groups is None else checked_groups(groups, len(y))
+        if (weight == 0).any():
+            kept = np.flatnonzero(weight > 0)
+            X, y, weight = X[kept], y[kept], weight[kept]
+            fold = None if fold is None else fold[kept]
+            group = None if group is None else group[kept]
+        # By the number of the class, so that the names of labels do not matter.
+        code = np.unique(y, return_inverse=True)[1]
+        hashes = hash_with_label(row_hash(as_rows(X)), code)
+        keys = copy_keys(hashes, copy_numbers(hashes, weight))
+        return cls(X, y == label, weight, fold, group, keys=keys)
+
+    def take(self, index: Any) -> TrainingRows:
+        """Return some of the rows, by index or mask, with all that stands beside them."""
+        return TrainingRows(*(_taken(part, index) for part in self))
 
     @property
     def unpriced(self) -> TrainingRows:
@@ -435,169 +460,78 @@ class TrainingRows(NamedTuple):
         """Name of the rows on which rates are measured."""
         return TRAINING_ROWS if self.fold is None else "held-out rows"
 
-    def first(self, most: int) -> TrainingRows:
-        """Return the first rows of each class, with the weight of all rows; without folds.
-
-        Rows are in the order of their keys, so the first rows are a random sample.
-        """
-        index = first_rows_per_class(self.positive, most)
-        weight = rescaled_weights(self.positive, self.weight, index)
-        return TrainingRows(self.X[index], self.positive[index], weight)
-
-
-@dataclass(frozen=True)
-class KeyedRows:
-    """Rows of weight above zero, and entries sorted by key that refer to them.
-
-    A row has one entry, or k entries if its weight k is a frequency.
-
-    ``X`` of shape (m, d) is as given, without rows of weight zero. ``index`` is the row of each
-    entry. ``factor`` is the class weight of each row. ``fold`` has the folds given by the user.
-    ``costs`` are those of the errors, ``periods`` the days of rows, where a budget is kept, and
-    ``segments`` the segment of each row, if they were given.
-    """
-
-    X: Any
-    y: AnyArray
-    weight: FloatArray
-    index: IntArray
-    keys: AnyArray
-    entry_weight: FloatArray
-    factor: FloatArray
-    fold: IntArray | None = None
-    group: IntArray | None = None
-    costs: RowCosts | None = None
-    periods: Periods | None = None
-    segments: Segments | None = None
-
-    @classmethod
-    def of(
-        cls,
-        X: Any,
-        y: AnyArray,
-        weight: FloatArray,
-        fold: IntArray | None = None,
-        groups: Any = None,
-    ) -> KeyedRows:
-        """Assign keys to rows, and drop rows of weight zero.
-
-        ``weight`` has the sample weights, not yet multiplied by class weights.
-        """
-        group = None if groups is None else checked_groups(groups, len(y))
-        if (weight == 0).any():
-            kept = np.flatnonzero(weight > 0)
-            X, y, weight = X[kept], y[kept], weight[kept]
-            fold = None if fold is None else fold[kept]
-            group = None if group is None else group[kept]
-        copies = copies_of(weight, y)
-        index = np.repeat(np.arange(len(y)), copies)
-        entry_weight = (weight / copies)[index]
-        # By the number of the class, so that the names of labels do not matter.
-        code = np.unique(y, return_inverse=True)[1]
-        hashes = hash_with_label(row_hash(as_rows(X)), code)[index]
-        keys = copy_keys(hashes, copy_numbers(hashes, entry_weight))
-        order = np.argsort(keys, kind="stable")
-        entries = index[order], keys[order], entry_weight[order]
-        return cls(X, y, weight, *entries, np.ones(len(y)), fold, group)
-
-    def weighted(self, class_weight: Any, classes: AnyArray) -> KeyedRows:
-        """Return the rows with class weights, as defined by scikit-learn."""
-        code = np.searchsorted(classes, self.y)
-        weight = weights_by_class(class_weight, classes, code, self.weight)
-        return replace(self, factor=weight / self.weight)
-
-    def priced(self, cost: Cost, costs: RowCosts, label: Any) -> tuple[KeyedRows, CostOfRows]:
-        """Return the rows with the costs of their errors, and the metric of training.
-
-        ``costs`` are those of the rows of weight above zero, and ``label`` is the positive class.
-        """
-        weight = self.weight * self.factor
-        metric, factor = CostOfRows.of(cost, costs, self.y == label, weight)
-        return replace(self, costs=costs, factor=self.factor * factor), metric
-
     @property
-    def weighted_by(self) -> str:
-        """What makes rows count differently: sample_weight, class_weight or both; else empty."""
-        given = {"sample_weight": self.weight, "class_weight": self.factor}
-        return " and ".join(name for name, values in given.items() if np.ptp(values) > 0)
+    def order(self) -> IntArray:
+        """The positions of the rows in the order of their keys."""
+        return np.argsort(np.asarray(self.keys), kind="stable")
 
-    def only(self, chosen: IntArray) -> KeyedRows:
-        """Return some of the entries, with their rows only."""
-        rows, index = np.unique(self.index[chosen], return_inverse=True)
-        weight: FloatArray = np.bincount(index, self.entry_weight[chosen]).astype(np.float64)
-        return KeyedRows(
-            self.X[rows],
-            self.y[rows],
-            weight,
-            index,
-            self.keys[chosen],
-            self.entry_weight[chosen],
-            self.factor[rows],
-            None if self.fold is None else self.fold[rows],
-            None if self.group is None else self.group[rows],
-            None if self.costs is None else self.costs.take(rows),
-            None if self.periods is None else self.periods.take(rows),
-            None if self.segments is None else self.segments.take(rows),
+    def weighted(self, class_weight: Any, labels: AnyArray) -> TrainingRows:
+        """Return the rows with class weights, as defined by scikit-learn.
+
+        ``labels`` are the negative and the positive one.
+        """
+        weight = weights_by_class(class_weight, labels, self.positive, self.weight)
+        return self._replace(weight=weight)
+
+    def priced(self, cost: Cost, costs: RowCosts) -> tuple[TrainingRows, CostOfRows]:
+        """Return the rows with the costs of their errors, and the metric of training."""
+        metric, factor = CostOfRows.of(cost, costs, self.positive, self.weight)
+        priced = self._replace(weight=self.weight * factor, costs=costs, counted=self.weight)
+        return priced, metric
+
+    def first(self, most: int, order: IntArray | None = None) -> TrainingRows:
+        """Return the first rows of each class, with the weight of all of its rows.
+
+        In the order of their keys, the first rows are a random sample. ``order`` has the positions
+        of all rows in their order; by default they are in order.
+        """
+        order = np.arange(len(self.positive)) if order is None else order
+        positive = self.positive[order]
+        chosen = first_rows_per_class(positive, most)
+        weights = (
+            None if weight is None else rescaled_weights(positive, weight[order], chosen)
+            for weight in (self.weight, self.counted)
         )
+        weight, counted = weights
+        return self.take(order[chosen])._replace(weight=weight, counted=counted)
 
-    def all_rows(self, label: Any) -> TrainingRows:
-        """Return all rows without copies and folds; `label` is the positive class."""
-        copies = np.bincount(self.index, minlength=len(self.y))
-        weight = self.weight * self.factor
-        rows = TrainingRows(self.X, self.y == label, weight, group=self.group, copies=copies)
-        return rows if self.costs is None else rows._replace(costs=self.costs, counted=self.weight)
-
-    def training_rows(self, label: Any, n_folds: int, most: int | None = None) -> TrainingRows:
-        """Return the entries as rows with folds, or only the first of each class.
+    def in_folds(self, n_folds: int, most: int | None = None) -> TrainingRows:
+        """Return the rows in the order of their keys, with folds, or only the first of each class.
 
         ``n_folds`` is the number of folds, if none were given; there are fewer if a class is small.
-        ``most`` is the largest number of entries of each class.
+        ``most`` is the largest number of rows of each class.
         """
-        entry_positive = self.y[self.index] == label
-        weight = self.entry_weight * self.factor[self.index]
-        most = len(entry_positive) if most is None else most
-        chosen = first_rows_per_class(entry_positive, most)
-        weight = rescaled_weights(entry_positive, weight, chosen)
-        rows, entry_positive = self.index[chosen], entry_positive[chosen]
-        group = None if self.group is None else self.group[rows]
-        if self.fold is not None:
-            fold: IntArray | None = require_both_classes(self.fold[rows], entry_positive)
-        elif group is not None:
-            fold = group_folds(group, entry_positive, n_folds)
+        rows = self.first(len(self.positive) if most is None else most, self.order)
+        if rows.fold is not None:
+            fold: IntArray | None = require_both_classes(rows.fold, rows.positive)
+        elif rows.group is not None:
+            fold = group_folds(rows.group, rows.positive, n_folds)
         else:
-            fold = class_folds(self.keys[chosen], entry_positive, n_folds)
-        made = TrainingRows(self.X[rows], entry_positive, weight, fold, group)
-        if self.periods is not None:
-            made = made._replace(periods=self.periods.take(rows))
-        if self.segments is not None:
-            made = made._replace(segments=self.segments.take(rows))
-        if self.costs is None:
-            return made
-        every = self.y[self.index] == label
-        counted = rescaled_weights(every, self.entry_weight, chosen)
-        return made._replace(costs=self.costs.take(rows), counted=counted)
+            fold = class_folds(rows.keys, rows.positive, n_folds)
+        return rows._replace(fold=fold)
 
     def set_apart(
-        self, label: Any, share: int, *, by_segment: bool = False
-    ) -> tuple[KeyedRows, KeyedRows]:
-        """Set one in `share` entries of each class apart; return the others, and these.
+        self, share: int, *, by_segment: bool = False
+    ) -> tuple[TrainingRows, TrainingRows]:
+        """Set one in `share` rows of each class apart; return the others, and these.
 
         Where a budget is kept, one in `share` days is set apart, with all of its rows. By segment,
         the same number of each segment is set apart, or half of a small one (`level_shares`): each
-        has limits of its own, however few its rows are. Entries then have the weight of all of
-        their class and segment.
+        has limits of its own, however few its rows are. Rows then have the weight of all of their
+        class and segment.
         """
-        positive = self.y[self.index] == label
+        order, rows = self.order, self
+        positive = self.positive[order]
         fold: IntArray | None
-        rows = self
         if by_segment and self.segments is not None:
-            segments = self.segments.take(self.index)
-            fold, factor = segments.set_apart(positive, self.entry_weight, share)
-            rows = replace(self, entry_weight=self.entry_weight * factor)
+            counted = self.weight if self.counted is None else self.counted
+            segments = self.segments.take(order)
+            fold, factor = segments.set_apart(positive, counted[order], share)
+            rows = self._times(factor[np.argsort(order)])
         elif self.periods is None:
-            fold = class_folds(self.keys, positive, share)
+            fold = class_folds(np.asarray(self.keys)[order], positive, share)
         else:
-            day = self.periods.day[self.index]
+            day = self.periods.day[order]
             fold = group_folds(checked_groups(day, len(day)), positive, share)
         both = fold is not None and fold.max() >= share - 1
         both = both and len(np.unique(positive[fold == 0])) == 2
@@ -607,7 +541,30 @@ class KeyedRows:
                 "rows of each class or more"
             )
             raise ValueError(msg)
-        return rows.only(np.flatnonzero(fold != 0)), rows.only(np.flatnonzero(fold == 0))
+        apart = np.empty(len(fold), dtype=bool)
+        apart[order] = fold == 0
+        return rows.take(~apart), rows.take(apart)
+
+    def _times(self, factor: FloatArray) -> TrainingRows:
+        """Return the rows with their weights multiplied."""
+        counted = None if self.counted is None else self.counted * factor
+        return self._replace(weight=self.weight * factor, counted=counted)
+
+
+def _taken(part: Any, index: Any) -> Any:
+    """Return what stands beside some of the rows."""
+    if part is None:
+        return None
+    return part.take(index) if isinstance(part, RowCosts | Periods | Segments) else part[index]
+
+
+def weighted_by(rows: TrainingRows, weighted: TrainingRows) -> str:
+    """Return what makes rows count differently: sample_weight, class_weight or both; else empty.
+
+    ``weighted`` are the rows with class weights.
+    """
+    given = {"sample_weight": rows.weight, "class_weight": weighted.weight / rows.weight}
+    return " and ".join(name for name, values in given.items() if np.ptp(values) > 0)
 
 
 class Prepared(NamedTuple):
@@ -623,28 +580,21 @@ class Prepared(NamedTuple):
 
 
 def prepare(
-    keyed: KeyedRows,
-    label: Any,
-    n_folds: int,
-    most: int | None,
-    units: Standardization | None = None,
+    rows: TrainingRows, n_folds: int, most: int | None, units: Standardization | None = None
 ) -> Prepared:
-    """Standardise rows and assign folds; see `KeyedRows.training_rows`.
+    """Standardise rows and assign folds; see `TrainingRows.in_folds`.
 
     ``units`` are those of rows that are not to be standardised: the coordinates of a kernel
     expansion.
     """
-    seen = keyed.training_rows(label, n_folds, most)
+    seen = rows.in_folds(n_folds, most)
+    if len(seen.positive) == len(rows.positive):
+        rows = seen
     if units is not None:
-        same = len(seen.positive) == len(keyed.index)
-        return Prepared(units, seen if same else keyed.all_rows(label), seen)
-    if len(seen.positive) == len(keyed.index):
-        units = Standardization.of(seen.X, seen.weight)
-        seen = seen._replace(X=units.rows(seen.X))
-        return Prepared(units, seen, seen)
-    rows = keyed.all_rows(label)
+        return Prepared(units, rows, seen)
     units = Standardization.of(rows.X, rows.weight)
-    return Prepared(units, rows._replace(X=units.rows(rows.X)), seen._replace(X=units.rows(seen.X)))
+    made = rows._replace(X=units.rows(rows.X))
+    return Prepared(units, made, made if rows is seen else seen._replace(X=units.rows(seen.X)))
 
 
 def class_folds(keys: AnyArray, positive: AnyArray, n_folds: int) -> IntArray | None:
@@ -652,25 +602,3 @@ def class_folds(keys: AnyArray, positive: AnyArray, n_folds: int) -> IntArray | 
     n_pos = int(np.count_nonzero(positive))
     n_folds = min(n_folds, n_pos, len(positive) - n_pos)
     return stratified_folds(keys, positive, n_folds) if n_folds > 1 else None
-
-
-def copies_of(weight: FloatArray, y: AnyArray) -> IntArray:
-    """Return the number of copies that each row stands for, which may be in different folds.
-
-    Integer weights are frequencies: a row of weight k stands for k rows. If any weight is not an
-    integer, each row is one copy. So is each row of a class of fifty or more rows that all have
-    the same weight (10 for negatives of which one in ten was kept): that says how much a row
-    counts, not that it was observed ten times. Beyond a million copies in all, rows are split into
-    fewer, heavier ones.
-
-    ``weight`` is above zero.
-    """
-    if (weight != np.rint(weight)).any():
-        return np.ones(len(weight), dtype=np.int64)
-    most = max(_MOST_COPIES // max(len(weight), 1), 1)
-    copies = np.minimum(weight, most).astype(np.int64)
-    for label in np.unique(y):
-        rows = np.flatnonzero(y == label)
-        if len(rows) >= _MANY and np.ptp(weight[rows]) == 0:
-            copies[rows] = 1
-    return copies

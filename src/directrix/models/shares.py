@@ -39,17 +39,13 @@ def on_logit_scale(value: float, variance: float, level: float = LEVEL) -> tuple
     return float(min(ends[0], value)), float(max(ends[1], value))
 
 
-def effective_rows(
-    weight: FloatArray, group: IntArray | None = None, copies: IntArray | None = None
-) -> float:
+def effective_rows(weight: FloatArray, group: IntArray | None = None) -> float:
     r"""Return the effective sample size, :math:`(\sum\omega)^2 / \sum\omega^2`.
 
-    Rows of one group count as one row with all their weight, because they may all be alike. A row
-    that stands for k copies counts as k rows, each with a k-th of its weight.
+    Rows of one group count as one row with all their weight, because they may all be alike.
     """
     if group is not None:
         member = np.unique(group, return_inverse=True)[1]
         weight = np.bincount(member, weight).astype(np.float64)
     total = float(weight.sum())
-    squares = weight**2 if copies is None or group is not None else weight**2 / copies
-    return total**2 / float(squares.sum()) if total else 0.0
+    return total**2 / float((weight**2).sum()) if total else 0.0

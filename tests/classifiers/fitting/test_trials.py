@@ -52,14 +52,12 @@ def test_paired_differences_vary_as_over_samples():
     assert np.sqrt(np.mean(predicted)) == pytest.approx(np.std(differences), rel=0.13)
 
 
-def test_rows_of_a_group_count_as_one_and_copies_as_many():
+def test_rows_of_a_group_count_as_one():
     alone = HeldOutArea.of(SCORES[:, 0], rows(), [0, 1])
     twice = [np.repeat(each, 2, axis=0) for each in (POSITIVE, np.ones(N), FOLD)]
     again = TrainingRows(np.empty((2 * N, 0)), *twice, group=np.repeat(np.arange(N), 2))
     grouped = HeldOutArea.of(np.repeat(SCORES[:, 0], 2), again, [0, 1])
     np.testing.assert_allclose(grouped.influence, alone.influence, atol=1e-12)
-    copied = HeldOutArea.of(SCORES[:, 0], rows(copies=np.full(N, 4)), [0, 1])
-    np.testing.assert_allclose(copied.influence, alone.influence / 2.0)
 
 
 def test_excess_of_equal_models_is_that_of_the_larger_of_two_normals():

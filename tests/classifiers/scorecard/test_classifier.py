@@ -254,19 +254,6 @@ class TestWhatChangesNothing:
         assert ours.feature_names_in_.tolist() == list(hostile.columns)
         assert "drop" not in ours.report_._repr_html_()
 
-    @both
-    def test_copies_instead_of_weights(self, learn_from):
-        X, y = bent(60)
-        rng = np.random.default_rng(2)
-        weight = rng.integers(1, 4, 60)
-        index = rng.permutation(np.repeat(np.arange(60), weight))
-        ours = card(learn_from=learn_from).fit(X, y, sample_weight=weight)
-        theirs = card(learn_from=learn_from).fit(X[index], y[index])
-        np.testing.assert_allclose(
-            ours.decision_function(X), theirs.decision_function(X), rtol=0, atol=1e-9
-        )
-        assert ours.binner_.bins_ == theirs.binner_.bins_
-
     def test_the_unit_of_weights(self):
         X, y = bent(150)
         weight = np.random.default_rng(1).uniform(0.5, 2.0, 150)

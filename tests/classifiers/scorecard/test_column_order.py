@@ -118,17 +118,12 @@ def test_the_order_follows_from_the_rows_alone():
     rng = np.random.default_rng(0)
     values = rng.integers(0, 2, (50, 8)).astype(float)  # many columns with the same values
     values[rng.random(values.shape) < 0.1] = np.nan
-    ones = np.ones(50, dtype=int)
-    expected = values[:, content_order(values, ones, NAMES)]
+    expected = values[:, content_order(values, NAMES)]
     for _ in range(20):
         columns, rows = rng.permutation(8), rng.permutation(50)
         other = values[:, columns]
-        np.testing.assert_array_equal(other[:, content_order(other, ones, NAMES)], expected)
-        assert content_order(other[rows], ones, NAMES) == content_order(other, ones, NAMES)
-        copies = rng.integers(1, 4, 50)
-        repeated = np.repeat(other, copies, axis=0)
-        more = np.ones(len(repeated), dtype=int)
-        assert content_order(repeated, more, NAMES) == content_order(other, copies, NAMES)
+        np.testing.assert_array_equal(other[:, content_order(other, NAMES)], expected)
+        assert content_order(other[rows], NAMES) == content_order(other, NAMES)
 
 
 def test_a_card_is_restored_with_its_crosses():

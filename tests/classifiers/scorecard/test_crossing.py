@@ -1,7 +1,6 @@
 """Pairs that interact are crossed, from the rows of other folds."""
 
 import numpy as np
-import pytest
 
 from directrix.designs.structure import find_crosses
 from directrix.fitting.training_rows import TrainingRows
@@ -66,12 +65,9 @@ def test_groups_of_alike_rows_are_as_certain_as_one_row_each():
     assert crosses(copied._replace(group=np.repeat(np.arange(30), 20))) == []
 
 
-@pytest.mark.parametrize("weight", [1.0, 0.25])
-def test_copies_are_rows(weight):
+def test_the_unit_of_weights_makes_no_rows():
     rows = problem(n=200)
-    copies = np.full(200, 3)
-    counted = rows._replace(weight=3.0 * weight * np.ones(200), copies=copies)
-    repeated = TrainingRows(*(np.repeat(part, 3, axis=0) for part in rows[:4]))
-    for one, other in zip(crosses(counted), crosses(repeated), strict=True):
+    heavy = rows._replace(weight=3.0 * rows.weight)
+    for one, other in zip(crosses(heavy), crosses(rows), strict=True):
         assert one.pair == other.pair
         np.testing.assert_array_equal(one.merged, other.merged)

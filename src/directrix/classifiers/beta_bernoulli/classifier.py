@@ -245,25 +245,24 @@ class BetaBernoulliClassifier(KernelScoring):
         y : array of shape (n,)
             Labels of two classes.
         sample_weight : array of shape (n,), optional
-            A row of weight k counts as k rows.
+            How much each row counts. Whatever its weight, a row is one row: it is in one fold.
         groups : array of shape (n,), optional
             Group of each row, such as a customer or a patient: a group is in one fold.
         """
         settings = FitSettings.of(self)
         progress = Progress(self)
         alphas = validate_grid(self.alpha, _ALPHAS, "alpha")
-        keyed = self._prepare_rows(X, y, sample_weight, groups)
-        keyed = keyed.weighted(self.class_weight, self.classes_)
-        rows = keyed.all_rows(self.positive_)
+        given = self._prepare_rows(X, y, sample_weight, groups)
+        weighted = given.weighted(self.class_weight, self._labels)
         self._kernel = settings.kernel
-        self._units = _units_for(settings, rows.X, rows.weight)
-        rows = rows._replace(X=self._units.rows(rows.X))
+        self._units = _units_for(settings, weighted.X, weighted.weight)
+        rows = weighted._replace(X=self._units.rows(weighted.X))
         self.held_out_ = {}
         several = len(alphas) > 1 and settings.solver != "slam"  # which chooses the ridge itself
         purpose = f"{len(alphas)} values of alpha" if several else f"alpha {alphas[0]:g}"
-        progress.report_rows(keyed.X, _FOLDS if several else None, purpose)
+        progress.report_rows(given.X, _FOLDS if several else None, purpose)
         if several:
-            folded = keyed.training_rows(self.positive_, _FOLDS)
+            folded = weighted.in_folds(_FOLDS)
             folded = folded._replace(X=self._units.rows(folded.X))
             self.held_out_ = settings.held_out_losses(folded, alphas, progress)
         # With too few rows to hold any out, the middle one is used.
@@ -271,9 +270,9 @@ class BetaBernoulliClassifier(KernelScoring):
         self.alpha_ = min(self.held_out_, key=self.held_out_.__getitem__, default=middle)
         fitted = settings.fit(rows, self.alpha_)
         self.alpha_ = fitted.alpha
-        self._set_model(keyed.X, fitted.sign_flipped() if self._catches_first else fitted)
+        self._set_model(given.X, fitted.sign_flipped() if self._catches_first else fitted)
         if self._kernel is None:
-            self._set_feature_scales(keyed)
+            self._set_feature_scales(given)
         a, b = self.plateaus_
         progress.stage(
             f"chosen: alpha {self.alpha_:g}; probabilities from {a:.3g} to {a + b:.3g}, "

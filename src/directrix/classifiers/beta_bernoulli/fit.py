@@ -229,7 +229,7 @@ class FitSettings:
         n_folds = int(fold.max()) + 1
         for number in range(n_folds):
             index, held_out = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
-            fold_rows = TrainingRows(rows.X[index], rows.positive[index], rows.weight[index])
+            fold_rows = rows.take(index)
             weight = rows.weight[held_out]
             space = self._space(fold_rows)
             for alpha in alphas:

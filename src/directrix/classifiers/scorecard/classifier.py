@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -23,6 +22,7 @@ from directrix.fitting.directions import directions_of
 from directrix.fitting.fit_rows import Fitted
 from directrix.fitting.guarantee import Limits
 from directrix.fitting.progress import Progress
+from directrix.fitting.training_rows import weighted_by
 from directrix.metrics.base import Metric
 from directrix.metrics.table import resolve
 from directrix.models.card import Card, IntegerPoints, PointsToDoubleOdds, scale_of
@@ -191,7 +191,7 @@ class ScorecardClassifier(CardModel):
         features : sequence, optional
             Columns of the card; by default all that have no other role.
         weight : str, int or array, optional
-            Sample weights. A row of whole weight k stays in one fold here.
+            Sample weights.
         fold : HashFolds, optional
             How rows are held out; by default each row independently, in as many folds as `cv`.
         segment : str, int or array, optional
@@ -362,14 +362,14 @@ class ScorecardClassifier(CardModel):
         """Validate a table; set classes, bins and columns, and return what a fit needs."""
         table = TrainingTable.of(self, X, y, sample_weight, groups)
         self._set_classes(table.classes)
-        keyed = table.keyed.weighted(self.class_weight, self.classes_)
-        self._weighted_by = keyed.weighted_by
+        rows = table.rows.weighted(self.class_weight, self._labels)
+        self._weighted_by = weighted_by(table.rows, rows)
         binned = BinnedTable.of(table, self.binner)
         self.binner_ = binned.binner
         if hasattr(self.binner_, "feature_names_in_"):
             self._set_binner(self.binner_)  # a frozen one may have another order
         design = binned.design(self._settings(self.binner_.bins_))
-        return PreparedFit(keyed, design, partial(binned.completed, self.positive_))
+        return PreparedFit(rows, design, binned.completed)
 
     def _copy_features(self, other: Any) -> None:
         """Take the classes, features and bins from a classifier fitted to the same rows."""

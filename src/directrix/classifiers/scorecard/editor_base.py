@@ -284,7 +284,7 @@ def base_of_rows(
     unit = centre_and_scale(odds, start.rows.positive, start.rows.weight)[1]
     scale = EditScale.of(scale_of(classifier.points), rows, arrangement, unit)
     values = binner.table_of(table.table).values[used]
-    positive, weight = table.keyed.y == classifier.positive_, weight[used]
+    positive, weight = table.rows.positive, weight[used]
     boxed = apart[used]
     box = None
     if boxed.any():
@@ -328,27 +328,22 @@ def _set_apart(table: TrainingTable, lockbox: Any, used: IntArray, n_rows: int) 
         if mask.shape != (n_rows,) or mask.dtype != bool:
             msg = f"lockbox must be a share of the rows, None, or {n_rows} booleans, one for a row"
             raise EditError(msg)
-        if len(np.unique(table.keyed.y[mask[used]])) < 2:
+        if len(np.unique(table.rows.positive[mask[used]])) < 2:
             msg = "the lockbox must have rows of both classes"
             raise EditError(msg)
         return mask[used]
     if not 0.0 < lockbox <= 0.5:
         msg = f"lockbox must be a share of the rows above 0 and at most one half, not {lockbox!r}"
         raise EditError(msg)
-    keyed = table.keyed
-    # One entry of each row, the first by key: a row of weight k is not divided.
-    _, first = np.unique(keyed.index, return_index=True)
-    positive, parts = keyed.y == table.classes[-1], round(1.0 / lockbox)
-    if keyed.group is not None:
-        fold = group_folds(keyed.group, positive, parts)
+    rows, parts = table.rows, round(1.0 / lockbox)
+    if rows.group is not None:
+        fold = group_folds(rows.group, rows.positive, parts)
     else:
-        order = np.argsort(keyed.keys[first], kind="stable")
-        by_key = class_folds(keyed.keys[first][order], positive[order], parts)
-        fold = np.zeros(len(order), dtype=np.int64)
+        by_key = class_folds(rows.keys, rows.positive, parts)
         if by_key is None or by_key.max() < parts - 1:
             msg = f"a lockbox of one in {parts} rows of each class needs {parts} rows of each class"
             raise EditError(msg)
-        fold[order] = by_key
+        fold = by_key
     apart: AnyArray = fold == 0
     return apart
 

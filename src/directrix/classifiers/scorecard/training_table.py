@@ -1,10 +1,9 @@
-"""TrainingTable: the table that a card is fitted to, read, checked and divided into entries."""
+"""TrainingTable: the table that a card is fitted to, read and checked."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,12 +13,11 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.classifiers.base import two_classes
-from directrix.classifiers.labels import dates_in_microseconds, plain_labels
+from directrix.classifiers.labels import dates_in_microseconds, plain_labels, positive_label
 from directrix.designs.card import CardDesign, CardSettings
-from directrix.designs.counted import two_sides
 from directrix.designs.editing import EditStart
 from directrix.fitting.fit_rows import Fitted
-from directrix.fitting.training_rows import KeyedRows, checked_weight, copies_of, folds_given
+from directrix.fitting.training_rows import TrainingRows, checked_weight, folds_given
 from directrix.models.card import Card, Cross
 from directrix.rows.keys import mix_bits
 from directrix.tables import Binner, Table
@@ -34,22 +32,21 @@ Item = TypeVar("Item")
 _MISSING = np.uint64(0xA0761D6478BD642F)
 
 
-def content_order(values: FloatArray, copies: IntArray, names: Sequence[str]) -> list[int]:
+def content_order(values: FloatArray, names: Sequence[str]) -> list[int]:
     """Return the positions of the columns in an order that follows from the rows alone.
 
     It depends neither on the order of the columns nor on that of the rows. Each column has a hash:
     the sum over the rows of its value mixed with a hash of the whole row, which is a sum over the
     columns. Columns with the same hash, as equal ones have, are ordered by name.
 
-    ``values`` of shape (n, d) have NaN where they are missing. ``copies`` say how many rows each
-    stands for. ``names`` are those of the columns.
+    ``values`` of shape (n, d) have NaN where they are missing. ``names`` are those of the columns.
 
     Examples
     --------
     >>> import numpy as np
     >>> rows = np.array([[1.0, 5.0, 0.0], [2.0, 3.0, 0.5]])
     >>> for given in (rows, rows[:, [2, 0, 1]]):
-    ...     print(given[:, content_order(given, np.ones(2), "abc")].tolist())
+    ...     print(given[:, content_order(given, "abc")].tolist())
     [[5.0, 0.0, 1.0], [3.0, 0.5, 2.0]]
     [[5.0, 0.0, 1.0], [3.0, 0.5, 2.0]]
     """
@@ -57,7 +54,7 @@ def content_order(values: FloatArray, copies: IntArray, names: Sequence[str]) ->
     bits[np.isnan(values.T)] = _MISSING
     mixed = mix_bits(bits)
     of_rows = mix_bits(mixed.sum(axis=0, dtype=np.uint64))
-    sums = (mix_bits(mixed ^ of_rows) @ copies.astype(np.uint64)).tolist()
+    sums = mix_bits(mixed ^ of_rows).sum(axis=1, dtype=np.uint64).tolist()
     return sorted(range(len(sums)), key=lambda k: (sums[k], names[k]))
 
 
@@ -101,19 +98,20 @@ class ColumnOrder:
         return Cross((right, left), cross.merged[::-1], cross.points.T.copy())
 
 
-# ── TrainingTable: the table that a card is fitted to, read, checked and divided into entries ─────
+# ── TrainingTable: the table that a card is fitted to, read and checked ───────────────────────────
 
 
 @dataclass(frozen=True)
 class TrainingTable:
     """A table, and its rows of weight above zero with keys.
 
-    ``keyed`` has no class weights; its columns are in another order, on which keys of rows depend.
-    ``order`` has, for each column of ``keyed``, its position in the table; see `content_order`.
+    ``rows`` have no class weights; their columns are in another order, on which keys of rows
+    depend. ``order`` has, for each column of ``rows``, its position in the table; see
+    `content_order`.
     """
 
     table: Table
-    keyed: KeyedRows
+    rows: TrainingRows
     classes: AnyArray
     order: list[int]
 
@@ -139,30 +137,29 @@ class TrainingTable:
         if (weight == 0).any():
             table = table.with_levels_of(weight > 0)
         kept = weight > 0
-        copies = copies_of(weight[kept], labels[kept])
-        order = content_order(table.values[kept], copies, table.names)
+        order = content_order(table.values[kept], table.names)
         folds = folds_given(classifier.cv, table.values, labels, groups)
-        keyed = KeyedRows.of(table.values[:, order], labels, weight, folds, groups)
-        return cls(table, keyed, two_classes(keyed.y), order)
+        classes = two_classes(labels[kept])
+        label = positive_label(classifier.positive, classes)
+        rows = TrainingRows.of(table.values[:, order], labels, label, weight, folds, groups)
+        return cls(table, rows, classes, order)
 
     def fitted_binner(self, binner: Any) -> Any:
         """Return a binner fitted to these rows; one that is frozen stays as it is."""
         binner = Binner() if isinstance(binner, str) else clone(binner)
         if hasattr(binner, "bins_"):  # frozen
             return binner
-        # A bin needs rows, not weight: bins do not depend on the unit of weights that are no
-        # frequencies, such as those that sum to one.
-        copies = np.bincount(self.keyed.index, minlength=len(self.keyed.y))
-        return binner.fit_table(self.restored(self.keyed.X), copies.astype(np.float64))
+        # A bin needs rows, not weight: bins do not depend on the unit of weights.
+        return binner.fit_table(self.restored(self.rows.X))
 
     def to_cells(self, binner: Any, values: FloatArray) -> IntArray:
-        """Return the cells in the columns of a binner; rows have the columns of ``keyed``."""
+        """Return the cells in the columns of a binner; rows have the columns of ``rows``."""
         cells: IntArray = binner.cells(self.restored(values))
         return cells
 
     @property
     def ordered_names(self) -> list[str]:
-        """The names of the columns, in the order of ``keyed``."""
+        """The names of the columns, in the order of ``rows``."""
         return [self.table.columns[k].name for k in self.order]
 
     def restored(self, values: FloatArray) -> Table:
@@ -171,17 +168,17 @@ class TrainingTable:
         restored[:, self.order] = values
         return Table(self.table.columns, restored, self.table.named)
 
-    def cell_counts(self, binner: Any) -> list[FloatArray]:
-        """Return for each column the weight of each class in its cells, of shape (classes, cells).
+    def cell_counts(self, binner: Any) -> tuple[FloatArray, ...]:
+        """Return for each column the weight of the negatives and of the positives in its cells.
 
         Class weights do not count: an auditor compares the counts with the table.
         """
-        keyed = self.keyed
-        of_class = [keyed.weight * (keyed.y == label) for label in self.classes]
-        return [
+        rows = self.rows
+        of_class = [rows.weight * side for side in (~rows.positive, rows.positive)]
+        return tuple(
             np.stack([np.bincount(column, weight, bins.n_cells) for weight in of_class])
-            for bins, column in zip(binner.bins_, self.to_cells(binner, keyed.X).T, strict=True)
-        ]
+            for bins, column in zip(binner.bins_, self.to_cells(binner, rows.X).T, strict=True)
+        )
 
 
 @dataclass(frozen=True)
@@ -206,14 +203,11 @@ class BinnedTable:
             self.order.sorted_settings(settings),
         )
 
-    def completed(self, positive: Any, fit: Fitted) -> Fitted:
-        """Return a fit with a card in the order of the binner, with bins and counts of its rows.
-
-        ``positive`` is the label that the card is for.
-        """
+    def completed(self, fit: Fitted) -> Fitted:
+        """Return a fit with a card in the order of the binner, with bins and counts of its rows."""
         bins = tuple(self.binner.bins_)
         place = {each.name: k for k, each in enumerate(bins)}
-        counts = two_sides(self._cell_counts, self.table.classes == positive)
+        counts = self.table.cell_counts(self.binner)
 
         def complete(fit: Fitted) -> Fitted:
             card, effects = fit.card, fit.report.directions
@@ -234,7 +228,3 @@ class BinnedTable:
         values = self.binner.table_of(self.table.restored(start.values)).values
         cards = {fold: self.order.restored(card) for fold, card in start.cards.items()}
         return replace(start, cards=cards, rows=start.rows._replace(X=cells), values=values)
-
-    @cached_property
-    def _cell_counts(self) -> list[FloatArray]:
-        return self.table.cell_counts(self.binner)
