@@ -606,10 +606,11 @@ def test_groups_are_held_out_together():
     assert leaky < 0.1
     assert whole > 0.2
     assert by_splitter.fit(*copies, groups=groups).operating_point_.expected.metric > 0.2
-    with pytest.raises(ValueError, match="independent rows"):
-        OperatingPointClassifier(GaussianNB(), "recall@fpr=0.1", guarantee=0.9).fit(
-            *copies, groups=groups
-        )
+    kept = OperatingPointClassifier(KNeighborsClassifier(5), "recall@fpr=0.5", guarantee=0.9)
+    point = kept.fit(*copies, groups=groups).operating_point_
+    X_new, y_new = table(3000, seed=1)
+    assert kept.predict(X_new)[y_new == 0].mean() < 0.5
+    assert point.intervals.fpr[1] - point.intervals.fpr[0] > 0.1  # a hundred rows, not 300
 
 
 def test_texts_and_data_frames_reach_the_estimator_untouched():

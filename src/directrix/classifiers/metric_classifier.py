@@ -73,7 +73,8 @@ class MetricClassifier(ReportingClassifier):
         sample_weight : array of shape (n,), optional
             How much each row counts. Whatever its weight, a row is one row: it is in one fold.
         groups : array of shape (n,), optional
-            Group of each row (a customer, a patient): all rows of a group are in one fold.
+            Group of each row (a customer, a patient): all rows of a group are in one fold. With
+            `guarantee`, whole groups are set apart, and one row of each of them counts.
         **columns : arrays of shape (n,)
             Costs of the rows, by the names that the metric gives them: ``amount=`` for
             ``Cost(fp=5, fn="amount")``; days and teams, by those of a `Budget`. By default they
@@ -124,7 +125,7 @@ class MetricClassifier(ReportingClassifier):
         """Fit one classifier per metric to the same rows, labels, weights and groups."""
         progress = Progress(self)
         self._check_parameters(metrics)
-        refuse_groups(rows[3], self.guarantee)
+        refuse_groups(rows[3], self.limits)
         prepared, design, completed = self._prepared(*rows)
         prepared, metrics = self._priced(metrics, prepared, rows, columns or {})
         n_folds, used_folds = self._n_folds(prepared)

@@ -241,12 +241,13 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
             them, with metadata routing).
         groups : array of shape (n,), optional
             Group of each row (a customer, a patient): all rows of a group are held out together.
+            With `guarantee`, one row of each group counts.
         **fit_params
             Passed to `fit` of the estimator; arrays with one entry per row are divided like rows.
         """
         metric = self._asked_metric()
         guarantee = Guarantee.asked(metric, self.limits, self.guarantee)
-        refuse_groups(groups, self.guarantee)
+        refuse_groups(groups, self.limits)
         columns = {n: fit_params.pop(n) for n in self._names_in_fit if n in fit_params}
         X, labels = self._checked_rows(X, y)
         costs = self._row_costs(X, metric, columns, len(labels))
@@ -600,9 +601,7 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         # Rows are told apart by the rank of their score, so that no scale changes their parts.
         levels, rank = np.unique(scores, return_inverse=True)
         ranks = rank.astype(np.float64)[:, None]
-        groups = None
-        if held_out.groups is not None and periods is None:
-            groups = np.asarray(held_out.groups)[used]
+        groups = None if held_out.groups is None else np.asarray(held_out.groups)[used]
         rows = TrainingRows.of(ranks, y, self.positive_, weight, groups=groups)
         asked, self._weighted_by = metric, weighted_by(rows, rows)
         rows = rows._replace(periods=held_out.of_used(periods), segments=held_out.of_used(segments))

@@ -8,6 +8,10 @@ which they just hold, and that largest score belongs to one of them: the bound o
 it with the confidence that is asked for, and the threshold is no lower than any bound. The same is
 true of limits from below. A limit from above and one from below, and a precision, share what may go
 wrong (Bonferroni).
+
+Each row counts once, whatever its weight: limits hold for rows that are drawn as these were. Rows
+of a group are dependent, so that one row of each group counts, and limits hold for one row of each
+new group.
 """
 
 from __future__ import annotations
@@ -154,7 +158,7 @@ class Guarantee:
 
         It lies strictly between two scores, so that rows are on the side that was counted.
 
-        ``curve`` is the curve of the rows that set the threshold, every row counted once. ``grid``
+        ``curve`` is the curve of the rows that set the threshold; see `counted_rows`. ``grid``
         has the thresholds at which a precision is tested, chosen on other rows, the most promising
         first. ``weighted`` is the curve of the same rows on which the metric is best; by default
         the same. No row at ``least`` or below is above the threshold, and every row at ``most`` or
@@ -188,15 +192,28 @@ class Guarantee:
             able = kept
         return np.flatnonzero(able)
 
+    def counted_rows(self, rows: TrainingRows) -> FloatArray:
+        """Return one for each row that counts, and zero for the others of its group.
+
+        The first row of each group counts; if all limits are shares of one class, the first of each
+        class. Rows are in the order of their keys, so the first is drawn at random.
+        """
+        once = np.ones(len(rows.positive))
+        if rows.group is not None:
+            by_class = all(limit.rate in {"fpr", "tpr"} for limit in self.limits)
+            group = 2 * rows.group + rows.positive if by_class else rows.group
+            first = np.unique(group, return_index=True)[1]
+            once[np.isin(np.arange(len(once)), first, invert=True)] = 0.0
+        return once
+
     def bounds(
-        self, positive: AnyArray, scores: FloatArray, segments: Segments
+        self, positive: AnyArray, scores: FloatArray, once: FloatArray, segments: Segments
     ) -> tuple[float, float]:
         """Return ``least`` and ``most`` of `threshold`; see `bounds_of_curves`."""
 
         def curve(number: int) -> Curve:
             inside = segments.number == number
-            once = np.ones(np.count_nonzero(inside))
-            return curve_maker(positive[inside], once)(scores[inside])
+            return curve_maker(positive[inside], once[inside])(scores[inside])
 
         return self.bounds_of_curves(
             (name, curve(number)) for number, name in enumerate(segments.names)
@@ -411,16 +428,18 @@ def threshold_from_rows(
     ``apart`` are the reserved rows, used neither to fit nor to choose. ``scores`` are those of the
     reserved rows.
     """
-    counted = curve_maker(apart.positive, np.ones(len(scores)))(scores)  # every row once
+    once = guarantee.counted_rows(apart)
+    counted = curve_maker(apart.positive, once)(scores)
     curve = curve_maker(apart.positive, apart.weight)(scores)
     # Rows of segments are set apart in other shares than there are of them.
-    weighted = None if apart.costs is None and not guarantee.in_segments else curve
+    alike = apart.costs is None and apart.group is None and not guarantee.in_segments
+    weighted = None if alike else curve
     if guarantee.budget is not None:
         curves = counted, weighted
         return _within_budget(metric, guarantee, guarantee.budget, apart, scores, curves)
     bounds = -np.inf, np.inf
     if guarantee.in_segments and apart.segments is not None:
-        bounds = guarantee.bounds(apart.positive, scores, apart.segments)
+        bounds = guarantee.bounds(apart.positive, scores, once, apart.segments)
     threshold = guarantee.threshold(metric, counted, grid, weighted, *bounds)
     index = int(np.count_nonzero(curve.levels > threshold))
     return threshold, assess_guaranteed(metric, guarantee, curve, index, sizes_of(apart))
@@ -458,12 +477,12 @@ def _within_budget(
     return kept.lowest, assessment
 
 
-def refuse_groups(groups: Any, confidence: float | None) -> None:
-    """Raise ValueError for groups of rows with a guarantee."""
-    if groups is not None and confidence is not None:
+def refuse_groups(groups: Any, limits: Limits | None) -> None:
+    """Raise ValueError for groups of rows with a budget."""
+    if groups is not None and isinstance(limits, Budget):
         msg = (
-            "guarantee= counts independent rows, and rows of one group are not: give one row "
-            "of each group and no groups=, or leave guarantee= out"
+            f"{limits.label} sets whole days apart, and rows of one group may be on several: leave "
+            "groups= out, or limit a rate"
         )
         raise ValueError(msg)
 

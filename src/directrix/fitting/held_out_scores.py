@@ -414,7 +414,7 @@ def _on_scale_of(
 
 #: Parts of held-out rows, without each of which a threshold is set again.
 PARTS = 10
-#: Of these, the parts that order the thresholds at which a precision is tested.
+#: Of these, how many order the thresholds at which a precision is tested.
 _GRID_PARTS = 3
 #: Standard errors by which an AUC below one half is no chance.
 _REVERSED = 4.0
@@ -464,11 +464,12 @@ def _guaranteed(
     """
     grid: Any = []
     if rows.fold is not None and any(limit.rate == "precision" for limit in guarantee.limits):
-        first = rows.fold < _GRID_PARTS
+        n_parts = max(_GRID_PARTS * (int(rows.fold.max()) + 1) // PARTS, 1)
+        first = rows.fold < n_parts
         curve = curve_maker(rows.positive[first], rows.weight[first])(scores[first])
         grid = guarantee.grid(curve)
         rest = np.flatnonzero(~first)
-        rows = rows._replace(fold=rows.fold - _GRID_PARTS).take(rest)
+        rows = rows._replace(fold=rows.fold - n_parts).take(rest)
         scores = scores[rest]
     threshold, assessment = threshold_from_rows(metric, guarantee, rows, scores, grid)
     line = np.array([1.0, -threshold])

@@ -504,10 +504,10 @@ class TrainingRows(NamedTuple):
         rows = self.first(len(self.positive) if most is None else most, self.order)
         if rows.fold is not None:
             fold: IntArray | None = require_both_classes(rows.fold, rows.positive)
-        elif rows.group is not None:
+        elif rows.group is not None and n_folds > 1:
             fold = group_folds(rows.group, rows.positive, n_folds)
         else:
-            fold = class_folds(rows.keys, rows.positive, n_folds)
+            fold = class_folds(np.asarray(rows.keys), rows.positive, n_folds)
         return rows._replace(fold=fold)
 
     def set_apart(
@@ -515,15 +515,17 @@ class TrainingRows(NamedTuple):
     ) -> tuple[TrainingRows, TrainingRows]:
         """Set one in `share` rows of each class apart; return the others, and these.
 
-        Where a budget is kept, one in `share` days is set apart, with all of its rows. By segment,
-        the same number of each segment is set apart, or half of a small one (`level_shares`): each
-        has limits of its own, however few its rows are. Rows then have the weight of all of their
-        class and segment.
+        One in `share` groups is set apart as a whole, and so are days where a budget is kept. By
+        segment, the same number of each segment is set apart, or half of a small one
+        (`level_shares`): each has limits of its own, however few its rows are. Rows then have the
+        weight of all of their class and segment.
         """
         order, rows = self.order, self
         positive = self.positive[order]
         fold: IntArray | None
-        if by_segment and self.segments is not None:
+        if self.group is not None:
+            fold = group_folds(self.group[order], positive, share)
+        elif by_segment and self.segments is not None:
             counted = self.weight if self.counted is None else self.counted
             segments = self.segments.take(order)
             fold, factor = segments.set_apart(positive, counted[order], share)
@@ -538,7 +540,7 @@ class TrainingRows(NamedTuple):
         if fold is None or not both:
             msg = (
                 f"guarantee= sets one in {share} of the rows of each class apart: give {share} "
-                "rows of each class or more"
+                "rows of each class or more, in as many groups if there are groups"
             )
             raise ValueError(msg)
         apart = np.empty(len(fold), dtype=bool)
