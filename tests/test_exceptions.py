@@ -27,6 +27,7 @@ from directrix import (
 from directrix.exceptions import (
     CancellationError,
     CardSizeError,
+    CopiedRowsWarning,
     CostColumnError,
     DifferentBinsError,
     DirectionWarning,
@@ -376,6 +377,16 @@ ERRORS = [
         (
             "the day has no columns, and the reference has 12: only the scores are checked. Give "
             "summarize_day the binner of the reference days, binner="
+        ),
+    ),
+    (
+        CopiedRowsWarning("bad", 280, 340),
+        {"label": "bad", "copies": 280, "rows": 340},
+        (
+            "280 of the 340 rows of 'bad' are copies of others, far more than by chance: held-out "
+            "rows have copies among the training rows, and what is expected of new rows is too "
+            "good. Give groups=, the number of the original of each row, or leave the copies out "
+            "(class_weight='balanced' does what they do)"
         ),
     ),
     (

@@ -77,6 +77,10 @@ def fit_weighted(classifier, X, y):
     return classifier.fit(X, y, sample_weight=np.random.default_rng(0).lognormal(0.0, 0.5, len(y)))
 
 
+def fit_whole_weights(classifier, X, y):
+    return classifier.fit(X, y, sample_weight=np.random.default_rng(0).integers(1, 10, len(y)))
+
+
 def fit_source(classifier, X, y):
     return classifier.fit_source(X, target=y, progress=False)
 
@@ -107,6 +111,13 @@ FAMILIES = {
         Member(counts(metric), fits) for metric, fits in zip(METRICS, 4 * (2, 3), strict=True)
     ],
     "card, other rows": [Member(counts(), 8, mixed), Member(counts(), 6, fit=fit_weighted)],
+    "whole weights": [
+        Member(counts(), 4, fit=fit_whole_weights),
+        Member(card(), 3, fit=fit_whole_weights),
+        Member(partial(DirectClassifier, "auc"), 3, fit=fit_whole_weights),
+        Member(partial(SmoothClassifier, "auc"), 2, fit=fit_whole_weights),
+        Member(partial(MomentClassifier, "auc"), 3, fit=fit_whole_weights),
+    ],
     "card, few columns, whole points, directions": [
         Member(counts(points="integer", max_columns=3), 3),
         Member(counts(max_columns="auto"), 4),

@@ -19,6 +19,7 @@ from directrix.exceptions import (
     find_stacklevel,
     is_inside_search,
 )
+from directrix.fitting.copies import warn_about_copies
 from directrix.fitting.fit_rows import Design, FitRows, Fitted
 from directrix.fitting.guarantee import Guarantee, Limits, refuse_groups
 from directrix.fitting.progress import Progress
@@ -128,6 +129,7 @@ class MetricClassifier(ReportingClassifier):
         refuse_groups(rows[3], self.limits)
         prepared, design, completed = self._prepared(*rows)
         prepared, metrics = self._priced(metrics, prepared, rows, columns or {})
+        warn_about_copies(prepared, self._labels)
         n_folds, used_folds = self._n_folds(prepared)
         progress.report_rows(prepared.X, used_folds, ", ".join(metric.label for metric in metrics))
         fit = FitRows(metrics, n_folds, design, self._guarantees(metrics))

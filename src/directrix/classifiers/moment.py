@@ -16,6 +16,7 @@ from directrix.classifiers.threshold_classifier import ThresholdClassifier
 from directrix.exceptions import FewRowsWarning, find_stacklevel
 from directrix.files.layout import is_number
 from directrix.fitting.choice import Selection
+from directrix.fitting.copies import warn_about_copies
 from directrix.fitting.finalize import FittedLine, Lines, finalize, finalize_on_moments
 from directrix.fitting.progress import Progress
 from directrix.fitting.training_rows import TrainingRows, checked_weight, class_factors, reweighted
@@ -240,6 +241,7 @@ class MomentClassifier(ThresholdClassifier):
         progress = Progress(self)
         given = rows = self._prepare_rows(X, y, sample_weight, groups)
         if self._holds_out(rows):
+            warn_about_copies(rows, self._labels)
             rows = rows.in_folds(_FOLDS)
         n_folds = None if rows.fold is None else int(rows.fold.max()) + 1
         progress.report_rows(rows.X, n_folds, metric.label)

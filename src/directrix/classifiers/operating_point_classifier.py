@@ -34,6 +34,7 @@ from directrix.exceptions import (
     find_stacklevel,
 )
 from directrix.files.layout import is_number, is_text
+from directrix.fitting.copies import warn_about_copies
 from directrix.fitting.finalize import FittedLine, HeldOut
 from directrix.fitting.guarantee import Guarantee, refuse_groups
 from directrix.fitting.held_out_scores import (
@@ -533,6 +534,7 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         """Return rows that copies of the estimator have scored which were fitted without them."""
         positive, apart = y == self.positive_, self.guarantee is not None
         used = np.flatnonzero(weight > 0)
+        warn_about_copies(TrainingRows(X, positive, weight, group=groups), self._labels)
         splits = splits_of(self.cv, X, y, positive, groups, apart=apart)
         splits = [Split(*(np.intersect1d(part, used) for part in split)) for split in splits]
         fitting = CrossFitting(

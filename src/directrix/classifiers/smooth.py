@@ -25,6 +25,7 @@ from directrix.classifiers.labels import toward_positive
 from directrix.classifiers.state import ModelMetadata, restored_loss_fit
 from directrix.classifiers.threshold_classifier import ThresholdClassifier
 from directrix.fitting.choice import Selection
+from directrix.fitting.copies import warn_about_copies
 from directrix.fitting.finalize import Lines, finalize, finalize_on_rows
 from directrix.fitting.progress import Progress
 from directrix.fitting.solvers import keeps_intercept, solver_for
@@ -466,6 +467,8 @@ class SmoothClassifier(KernelScoring, ThresholdClassifier):
         # Before _forget_model, since the line of the last fit may be the start.
         given = self._prepare_rows(*rows, **({"cv": self.cv} if held_out else {}))
         weighted = given.weighted(self.class_weight, self._labels)
+        if held_out:
+            warn_about_copies(given, self._labels)
         n_folds = int(self.cv) if given.fold is None and held_out else 0
         used_folds = n_folds if given.fold is None else int(given.fold.max()) + 1
         purpose = "a cost sweep" if self.loss is None else metric.label

@@ -347,6 +347,25 @@ class ShortCardWarning(Fields, UserWarning):
         )
 
 
+class CopiedRowsWarning(Fields, UserWarning):
+    """Rows of one class are copies of others of it, far more often than by chance."""
+
+    #: Label of the class.
+    label: Any
+    #: Rows of the class that are copies of another of its rows.
+    copies: int
+    #: Rows of the class.
+    rows: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.copies:,} of the {self.rows:,} rows of {self.label!r} are copies of others, "
+            "far more than by chance: held-out rows have copies among the training rows, and what "
+            "is expected of new rows is too good. Give groups=, the number of the original of each "
+            "row, or leave the copies out (class_weight='balanced' does what they do)"
+        )
+
+
 class FittedEstimatorWarning(Fields, UserWarning):
     """A model that is fitted already is about to be fitted again, instead of being kept."""
 

@@ -29,6 +29,7 @@ from directrix.classifiers.smooth import validate_grid
 from directrix.classifiers.state import ModelMetadata, StateArrays, require, restored_loss_fit
 from directrix.exceptions import OneClassPredictedWarning, find_stacklevel
 from directrix.files.layout import is_number
+from directrix.fitting.copies import warn_about_copies
 from directrix.fitting.progress import Progress
 from directrix.fitting.training_rows import Standardization
 from directrix.losses import BetaBernoulli
@@ -262,6 +263,7 @@ class BetaBernoulliClassifier(KernelScoring):
         purpose = f"{len(alphas)} values of alpha" if several else f"alpha {alphas[0]:g}"
         progress.report_rows(given.X, _FOLDS if several else None, purpose)
         if several:
+            warn_about_copies(given, self._labels)
             folded = weighted.in_folds(_FOLDS)
             folded = folded._replace(X=self._units.rows(folded.X))
             self.held_out_ = settings.held_out_losses(folded, alphas, progress)
