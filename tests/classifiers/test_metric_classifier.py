@@ -59,6 +59,7 @@ def test_parameters_that_do_not_go_together_are_refused(member):
         copy_of(member, limits={"fpr": 0.1}).fit(X, Y)
 
 
+@pytest.mark.filterwarnings("ignore::directrix.exceptions.FewRowsWarning")
 @members
 def test_of_each_group_one_row_counts_for_a_guarantee(member):
     guarded = copy_of(member, metric="recall@fpr=0.1", guarantee=0.9)

@@ -337,12 +337,6 @@ def test_groups_that_cannot_be_held_out_are_refused():
         DirectClassifier().fit(X, y, groups=y)
 
 
-def test_a_guarantee_counts_rows_that_are_independent():
-    X, y, group = grouped()
-    with pytest.raises(ValueError, match="rows of one group are not"):
-        DirectClassifier("recall@fpr=0.2", guarantee=0.9).fit(X, y, groups=group)
-
-
 # ── the same rows whatever holds them ─────────────────────────────────────────────────────────────
 
 
