@@ -14,7 +14,7 @@ from directrix import BetaBernoulliClassifier, DirectClassifier, MomentClassifie
 from directrix.designs import number as number_design
 from directrix.engines import HashFolds
 from directrix.engines.column_roles import ColumnRoles, Partition
-from directrix.fitting.training_rows import TrainingRows
+from directrix.fitting.training_rows import Rows
 from directrix.metrics.budget import Periods
 from directrix.metrics.segments import Segments
 from directrix.models.money import RowCosts
@@ -41,7 +41,7 @@ def rows(seed, n=N):
 
 
 def keyed(X, y, weight=None):
-    return TrainingRows.of(X, y, POSITIVE, np.ones(len(y)) if weight is None else weight)
+    return Rows.of(X, y, POSITIVE, np.ones(len(y)) if weight is None else weight)
 
 
 def in_memory(X, y):
@@ -289,14 +289,14 @@ def grouped(seed=0, n_groups=40):
 def test_a_group_is_in_one_fold_and_every_fold_has_both_classes(name):
     X, y, group = grouped()
     names = group if name == "numbers" else np.array([f"customer {k}" for k in group])
-    rows = TrainingRows.of(X, y, POSITIVE, np.ones(400), None, names)
+    rows = Rows.of(X, y, POSITIVE, np.ones(400), None, names)
     seen = rows.in_folds(5)
     for number in np.unique(seen.group):
         assert len(np.unique(seen.fold[seen.group == number])) == 1
     for number in range(5):
         assert 0 < seen.positive[seen.fold == number].sum() < (seen.fold == number).sum()
     order = np.random.default_rng(1).permutation(400)
-    again = TrainingRows.of(X[order], y[order], POSITIVE, np.ones(400), None, names[order])
+    again = Rows.of(X[order], y[order], POSITIVE, np.ones(400), None, names[order])
     alike(seen, again.in_folds(5))
 
 

@@ -31,8 +31,8 @@ from directrix.exceptions import LabelNotFoundError, StateError
 from directrix.exceptions.columns import MissingColumnsError, listed
 from directrix.fitting.progress import limit_fits
 from directrix.fitting.training_rows import (
+    Rows,
     Standardization,
-    TrainingRows,
     checked_weight,
     folds_given,
 )
@@ -214,14 +214,14 @@ class LinearClassifier(LinkedEstimator, ClassifierMixin, BaseEstimator):
 
     def _prepare_rows(
         self, X: Any, y: Any, sample_weight: Any, groups: Any, *, cv: Any = _NO_CV
-    ) -> TrainingRows:
+    ) -> Rows:
         """Validate rows and set ``classes_``; return the rows of weight above zero, with keys."""
         X, y = self._validated(X, y)
         weight = checked_weight(sample_weight, X)
         folds = None if cv is _NO_CV else folds_given(cv, X, y, groups)
         y = dates_in_microseconds(y)
         self._set_classes(two_classes(y[weight > 0]))
-        return TrainingRows.of(X, y, self.positive_, weight, folds, groups)
+        return Rows.of(X, y, self.positive_, weight, folds, groups)
 
     @property
     def _labels(self) -> AnyArray:
@@ -242,7 +242,7 @@ class LinearClassifier(LinkedEstimator, ClassifierMixin, BaseEstimator):
         """Whether the positive label is the first, so that scores are turned."""
         return bool(self.positive_ == self.classes_.tolist()[0])
 
-    def _set_feature_scales(self, rows: TrainingRows) -> None:
+    def _set_feature_scales(self, rows: Rows) -> None:
         """Store the standard deviation of each feature, or the root mean square of a sparse one."""
         self.feature_scales_ = Standardization.of(rows.X, rows.weight).scale
 

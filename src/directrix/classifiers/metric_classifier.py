@@ -23,7 +23,7 @@ from directrix.fitting.copies import warn_about_copies
 from directrix.fitting.fit_rows import Design, FitRows, Fitted
 from directrix.fitting.guarantee import Guarantee, Limits, refuse_groups
 from directrix.fitting.progress import Progress
-from directrix.fitting.training_rows import TrainingRows
+from directrix.fitting.training_rows import Rows
 from directrix.metrics.base import Metric
 from directrix.metrics.segments import InEverySegment
 from directrix.metrics.table import resolve
@@ -40,7 +40,7 @@ FOLDS = 5
 class PreparedFit(NamedTuple):
     """Rows, the design of their features, and what completes a fit."""
 
-    rows: TrainingRows
+    rows: Rows
     design: Design
     completed: Callable[[Fitted], Fitted] = lambda fit: fit
 
@@ -142,10 +142,10 @@ class MetricClassifier(ReportingClassifier):
     def _priced(
         self,
         metrics: list[Metric],
-        prepared: TrainingRows,
+        prepared: Rows,
         rows: tuple[Any, Any, Any, Any],
         columns: Mapping[str, Any],
-    ) -> tuple[TrainingRows, list[Metric]]:
+    ) -> tuple[Rows, list[Metric]]:
         """Return rows with the costs of their errors and their days, and metrics of training."""
         X, y, sample_weight, _ = rows
         self._refuse_unknown("fit", columns, self._names_in_fit)
@@ -225,7 +225,7 @@ class MetricClassifier(ReportingClassifier):
             f"{report.metric.label} {report.expected_text}"
         )
 
-    def _n_folds(self, rows: TrainingRows) -> tuple[int, int]:
+    def _n_folds(self, rows: Rows) -> tuple[int, int]:
         """Return the number of folds to make, and of those that are used."""
         made = int(self.cv) if rows.fold is None else FOLDS
         return made, made if rows.fold is None else int(rows.fold.max()) + 1

@@ -19,7 +19,7 @@ from directrix.fitting.choice import Selection
 from directrix.fitting.copies import warn_about_copies
 from directrix.fitting.finalize import FittedLine, Lines, finalize, finalize_on_moments
 from directrix.fitting.progress import Progress
-from directrix.fitting.training_rows import TrainingRows, checked_weight, class_factors, reweighted
+from directrix.fitting.training_rows import Rows, checked_weight, class_factors, reweighted
 from directrix.frontier import Frontier, validated_shrinkage
 from directrix.frontier.compare import MOST_ROWS, Curves, choose_line, compare
 from directrix.frontier.moment_frontier import MomentLines, usable_folds
@@ -33,7 +33,7 @@ from directrix.rows.keys import CopyCounter, folds_by_key, hash_with_label, row_
 from directrix.rows.rows import as_rows
 
 #: All rows, which set the threshold, and those on which candidates are compared.
-GivenRows = tuple[TrainingRows, TrainingRows]
+GivenRows = tuple[Rows, Rows]
 
 # ── The line of least risk, from a summary alone ──────────────────────────────────────────────────
 
@@ -381,7 +381,7 @@ class MomentClassifier(ThresholdClassifier):
             keep_rows=keep_rows,
         )
 
-    def _holds_out(self, rows: TrainingRows) -> bool:
+    def _holds_out(self, rows: Rows) -> bool:
         """Whether rows must be held out: they are few, or they choose the shrinkage."""
         smaller = min(np.count_nonzero(rows.positive), np.count_nonzero(~rows.positive))
         few = self.learn_from == "rows" and smaller < _MIN_ROWS_PER_FEATURE * rows.X.shape[1]

@@ -51,7 +51,7 @@ from directrix.fitting.held_out_scores import (
     warn_about_reversed,
 )
 from directrix.fitting.progress import single_blas_thread
-from directrix.fitting.training_rows import TrainingRows, checked_weight, weighted_by
+from directrix.fitting.training_rows import Rows, checked_weight, weighted_by
 from directrix.metrics import Budget, FPRAtRecall, RecallAtFPR, RecallAtK, RecallAtPrecision
 from directrix.metrics.table import resolve
 from directrix.models.operating_point import (
@@ -534,7 +534,7 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         """Return rows that copies of the estimator have scored which were fitted without them."""
         positive, apart = y == self.positive_, self.guarantee is not None
         used = np.flatnonzero(weight > 0)
-        warn_about_copies(TrainingRows(X, positive, weight, group=groups), self._labels)
+        warn_about_copies(Rows(X, positive, weight, group=groups), self._labels)
         splits = splits_of(self.cv, X, y, positive, groups, apart=apart)
         splits = [Split(*(np.intersect1d(part, used) for part in split)) for split in splits]
         fitting = CrossFitting(
@@ -604,7 +604,7 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         levels, rank = np.unique(scores, return_inverse=True)
         ranks = rank.astype(np.float64)[:, None]
         groups = None if held_out.groups is None else np.asarray(held_out.groups)[used]
-        rows = TrainingRows.of(ranks, y, self.positive_, weight, groups=groups)
+        rows = Rows.of(ranks, y, self.positive_, weight, groups=groups)
         asked, self._weighted_by = metric, weighted_by(rows, rows)
         rows = rows._replace(periods=held_out.of_used(periods), segments=held_out.of_used(segments))
         if costs is not None:

@@ -31,8 +31,8 @@ from directrix.fitting.progress import Progress
 from directrix.fitting.solvers import keeps_intercept, solver_for
 from directrix.fitting.training_rows import (
     Prepared,
+    Rows,
     Standardization,
-    TrainingRows,
     prepare,
 )
 from directrix.frontier import Frontier
@@ -144,7 +144,7 @@ class Step(NamedTuple):
 class History:
     """Records the iterations of a solver, as its callback, with their metric on some rows."""
 
-    def __init__(self, metric: Metric, rows: TrainingRows) -> None:
+    def __init__(self, metric: Metric, rows: Rows) -> None:
         self.steps: list[Step] = []
         self._metric, self._X = metric, rows.X
         self._curve = curve_maker(rows.positive, rows.weight)
@@ -236,7 +236,7 @@ def check_kernel_start(start: Any) -> None:
 
 
 def expansion_model(
-    space: KernelExpansion, solution: Solution, line: FloatArray, rows: TrainingRows
+    space: KernelExpansion, solution: Solution, line: FloatArray, rows: Rows
 ) -> tuple[FloatArray, IntArray]:
     """Return the coefficients of rows that are not zero, and the indices of these rows.
 
@@ -266,7 +266,7 @@ class _Sweep(NamedTuple):
 
     prepared: Prepared
     frontier: RowFrontier
-    given: TrainingRows
+    given: Rows
     space: KernelExpansion | None
 
 

@@ -18,7 +18,7 @@ from directrix.classifiers.state import ModelState, require
 from directrix.exceptions import NoHeldOutScoresError
 from directrix.fitting.finalize import FittedLine, HeldOut, warn_about_one_class
 from directrix.fitting.histogram_choice import point_at
-from directrix.fitting.training_rows import TrainingRows, weighted_by
+from directrix.fitting.training_rows import Rows, weighted_by
 from directrix.metrics.at_threshold import Cost
 from directrix.metrics.base import Metric
 from directrix.metrics.budget import Budget, KeptBudget, Periods, team_numbers
@@ -406,7 +406,7 @@ class ThresholdClassifier(LinearClassifier):
         if hasattr(other, "feature_names_in_"):
             self.feature_names_in_ = other.feature_names_in_
 
-    def _prepare_rows(self, *args: Any, **options: Any) -> TrainingRows:
+    def _prepare_rows(self, *args: Any, **options: Any) -> Rows:
         """Validate rows as every linear classifier does, and note what weights their rates."""
         rows = super()._prepare_rows(*args, **options)
         class_weight = getattr(self, "class_weight", None)

@@ -27,7 +27,7 @@ from directrix.fitting.fit_rows import (
     Draft,
     LearnedDesign,
 )
-from directrix.fitting.training_rows import TrainingRows
+from directrix.fitting.training_rows import Rows
 from directrix.frontier.compare import MOST_ROWS, Curves, FoldDesigns, compare, design_without
 from directrix.frontier.moment_frontier import SummaryCandidate, ridge_candidates
 from directrix.frontier.recipes import Recipe, Sweep
@@ -78,7 +78,7 @@ class CardSettings:
     def structure_search(
         self,
         kinds: Sequence[CellKinds],
-        rows: TrainingRows,
+        rows: Rows,
         screen: Mapping[int | None, Sequence[int]] | None = None,
     ) -> StructureSearch:
         """Return the search for the structure of a card; rows have cells as their features."""
@@ -114,7 +114,7 @@ class CardDesign:
     to_cells: Callable[[FloatArray], IntArray]
     settings: CardSettings
 
-    def learn(self, rows: TrainingRows, n_folds: int, progress: ReportCandidates) -> LearnedDesign:
+    def learn(self, rows: Rows, n_folds: int, progress: ReportCandidates) -> LearnedDesign:
         """Learn a structure; of a wide table, which columns are looked at."""
         raw = rows.in_folds(n_folds, MOST_ROWS)
         seen = raw._replace(X=self.to_cells(raw.X))
@@ -139,11 +139,11 @@ class CardDesign:
 def _learned(
     design: CardDesign,
     search: StructureSearch,
-    given: TrainingRows,
+    given: Rows,
     progress: ReportCandidates,
     columns: ScreenedColumns | None = None,
     *,
-    edited: tuple[TrainingRows, FloatArray | None],
+    edited: tuple[Rows, FloatArray | None],
 ) -> LearnedDesign:
     """Choose the structure on held-out rows, and code the rows by it.
 
@@ -191,7 +191,7 @@ class CardEnd:
     unbinned: UnbinnedBaseline
     prices: DirectionPrices
     columns: ScreenedColumns | None
-    edited: tuple[TrainingRows, FloatArray | None]
+    edited: tuple[Rows, FloatArray | None]
 
     @few_rows_known()
     def draft(self, metric: Metric, best: BestFit) -> Draft:
@@ -308,7 +308,7 @@ class CardCandidates:
     With ``learn_from="counts"`` all of them are in closed form.
     """
 
-    rows: TrainingRows
+    rows: Rows
     ridge: float
     learn_from: str
     progress: ReportCandidates | None = None
@@ -380,7 +380,7 @@ class UnbinnedBaseline:
     """
 
     kinds: Sequence[CellKinds]
-    rows: TrainingRows
+    rows: Rows
     n_jobs: int | None
     screen: Mapping[int | None, Sequence[int]] | None = None
 

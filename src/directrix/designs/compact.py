@@ -31,7 +31,7 @@ from directrix.designs.points import (
 from directrix.fitting.choice import Selection
 from directrix.fitting.finalize import Finalized, FittedLine, Lines, centre_and_scale, finalize
 from directrix.fitting.fit_rows import BestFit, Draft
-from directrix.fitting.training_rows import TrainingRows
+from directrix.fitting.training_rows import Rows
 from directrix.frontier.choice_validation import Rule
 from directrix.frontier.compare import Comparison, Curves, FoldDesigns, compare, curve_maker
 from directrix.metrics import AUC
@@ -163,7 +163,7 @@ class _Sized(NamedTuple):
     """A size: its card, the rows with the points of each fold's card as their only feature."""
 
     card: Card
-    rows: TrainingRows
+    rows: Rows
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ class CompactFit:
 
     scale: Scale | None
     metric: Metric
-    seen: TrainingRows
+    seen: Rows
     kinds: Sequence[CellKinds]
     directions: Sequence[Direction]
     max_lines: int | str
@@ -350,7 +350,7 @@ class CompactFit:
         return self.of_cells(Draft(final.fitted, report, curve, features, partial(make, size.card)))
 
 
-def teacher_odds(scores: FloatArray, rows: TrainingRows) -> tuple[float, float]:
+def teacher_odds(scores: FloatArray, rows: Rows) -> tuple[float, float]:
     """Return slope and offset of the log-odds that a teacher's held-out scores stand for."""
     slope, offset = log_odds_line(scores, rows)
     slope = max(slope, _LEAST_SLOPE)

@@ -27,7 +27,7 @@ from directrix.designs.compression import Compression, Fitted
 from directrix.designs.merging import Atoms, Curvature, Groups, merge_path
 from directrix.exceptions.edits import EditError
 from directrix.fitting.choice import Assessment, limit_by_order, sizes_of
-from directrix.fitting.training_rows import TrainingRows
+from directrix.fitting.training_rows import Rows
 from directrix.frontier.compare import Curves
 from directrix.metrics import BalancedError, FromRates
 from directrix.metrics.base import Curve, Metric
@@ -71,7 +71,7 @@ class EditStart:
     """
 
     cards: Mapping[int | None, Card]
-    rows: TrainingRows
+    rows: Rows
     values: FloatArray
     n_lines: int | None
 
@@ -89,7 +89,7 @@ class EditRows:
     """
 
     atoms: Atoms
-    rows: TrainingRows
+    rows: Rows
     of_rows: IntArray
     curve: AnyArray
     first: FloatArray
@@ -621,7 +621,7 @@ def lockbox_assessment(
     """Assess a threshold at zero on rows that no edit has seen: expect what they show."""
     curve = Curve.of(positive, scores, weight)
     index = int(np.count_nonzero(curve.levels > 0))
-    shown = OnRows(curve, index, sizes_of(TrainingRows(None, positive, weight)))
+    shown = OnRows(curve, index, sizes_of(Rows(None, positive, weight)))
     value, ends = shown.at_threshold(metric)
     plain = FromRates(_recall)
     rates = shown.rates(plain)._replace(metric=value)

@@ -9,7 +9,7 @@ from functools import partial
 from directrix._typing import IntArray
 from directrix.fitting.directions import DirectionPrices, Signs
 from directrix.fitting.fit_rows import FTOL, BestFit, Candidates, Draft, LearnedDesign
-from directrix.fitting.training_rows import TrainingRows, prepare
+from directrix.fitting.training_rows import Rows, prepare
 from directrix.frontier.compare import MOST_ROWS, Candidate, Curves
 from directrix.frontier.moment_frontier import moment_candidates, ridge_candidates
 from directrix.frontier.recipes import Recipe
@@ -32,7 +32,7 @@ class NumberDesign:
     signs: Signs | None = None
     n_jobs: int | None = None
 
-    def learn(self, rows: TrainingRows, n_folds: int, progress: ReportCandidates) -> LearnedDesign:
+    def learn(self, rows: Rows, n_folds: int, progress: ReportCandidates) -> LearnedDesign:
         """Standardise the rows."""
         units, rows, seen = prepare(rows, n_folds, MOST_ROWS)
         frontier = RowFrontier(
@@ -68,7 +68,7 @@ def _held_out(frontier: RowFrontier, signs: Signs, kept: Sequence[int]) -> Curve
     return candidate.curves
 
 
-def _summary_candidates(rows: TrainingRows, signs: IntArray | None) -> Sequence[Candidate]:
+def _summary_candidates(rows: Rows, signs: IntArray | None) -> Sequence[Candidate]:
     if signs is not None:  # shrinkage and trade-off have no closed form with signs: a ridge has
         return ridge_candidates(*rows[:4], _RIDGES, baseline=False, signs=signs[:-1])
     moments = Moments.of(*rows[:3], classes=[False, True], fold=rows.fold)

@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.fitting.finalize import FittedLine, Lines, centre_and_scale, finalize
 from directrix.fitting.fit_rows import BestFit
-from directrix.fitting.training_rows import TrainingRows
+from directrix.fitting.training_rows import Rows
 from directrix.frontier.compare import Curves, FoldDesigns, compare, curve_maker
 from directrix.metrics import AUC
 from directrix.metrics.base import Curve, CurveStack, Metric
@@ -314,7 +314,7 @@ class PointsFit:
 
     scale: Scale
     metric: Metric
-    seen: TrainingRows
+    seen: Rows
     directions: Sequence[Direction] = ()
     kinds: Sequence[CellKinds] = ()
 
@@ -390,7 +390,7 @@ class PointsFit:
         centre, scale = centre_and_scale(card.scores(cells), positive, weight)
         return card.affine(1.0 / scale, -centre / scale)
 
-    def _designs(self, cards: Mapping[int | None, Card]) -> tuple[Card, TrainingRows]:
+    def _designs(self, cards: Mapping[int | None, Card]) -> tuple[Card, Rows]:
         """Return the card of all rows, and rows whose one feature are their points."""
         whole = points_as_rows(cards[None], self.seen.X)
         without = {
@@ -489,7 +489,7 @@ def to_double_odds(card: Card, scale: PointsToDoubleOdds, slope: float, offset: 
     return made.rounded() if scale.rounded else made
 
 
-def log_odds_line(scores: FloatArray, rows: TrainingRows) -> tuple[float, float]:
+def log_odds_line(scores: FloatArray, rows: Rows) -> tuple[float, float]:
     """Return slope and offset of the log-odds of the positive class as a line of the scores."""
     spread = float(scores.std()) or 1.0
     model = LogisticRegression(C=1.0 / (_SLIGHT * len(scores)))

@@ -22,7 +22,7 @@ import numpy as np
 
 from directrix._typing import FloatArray, IntArray
 from directrix.designs.structure import StructureSearch
-from directrix.fitting.training_rows import TrainingRows
+from directrix.fitting.training_rows import Rows
 from directrix.models.card import Card, Cross
 from directrix.tables.coding.prior import CellKinds
 
@@ -78,7 +78,7 @@ class Screened(NamedTuple):
 
 def screened(
     kinds: Sequence[CellKinds],
-    rows: TrainingRows,
+    rows: Rows,
     search_of: Callable[[IntArray, Mapping[int | None, list[int]]], StructureSearch],
 ) -> Screened:
     """Compare cards of the best columns, twice as many each time, and return the best.
@@ -105,9 +105,7 @@ def screened(
     return best[1]
 
 
-def columns_by_information(
-    kinds: Sequence[CellKinds], rows: TrainingRows
-) -> dict[int | None, IntArray]:
+def columns_by_information(kinds: Sequence[CellKinds], rows: Rows) -> dict[int | None, IntArray]:
     """Return all columns without each fold, and with all rows, the most informative first.
 
     ``rows`` have cells as their features.

@@ -27,8 +27,8 @@ from directrix.fitting.fit_source import (
     SourceFit,
 )
 from directrix.fitting.training_rows import (
+    Rows,
     Standardization,
-    TrainingRows,
     class_factors,
     factors_of,
     reweighted,
@@ -69,9 +69,7 @@ def fit_lines(fit: SourceFit, surveyed: Surveyed, n_jobs: int | None) -> Fitted:
     return Fitted(chosen.fitted, chosen.report)
 
 
-def compared_lines(
-    metric: Metric, moments: Moments, rows: TrainingRows, n_jobs: int | None
-) -> Compared:
+def compared_lines(metric: Metric, moments: Moments, rows: Rows, n_jobs: int | None) -> Compared:
     """Compare lines of the moments of all rows with those of sampled rows.
 
     ``moments`` have class weights, and folds that are held out.
@@ -106,9 +104,7 @@ class CardSource:
         """The cells of raw rows."""
         return CellFeatures(self.binner)
 
-    def candidates(
-        self, metric: Metric, cells: TrainingRows
-    ) -> tuple[CandidateGroup, Trials | None]:
+    def candidates(self, metric: Metric, cells: Rows) -> tuple[CandidateGroup, Trials | None]:
         """Learn a structure from sampled rows, with cells as features; return what to count.
 
         Also return the structures that were compared, to repeat their choice.
@@ -124,7 +120,7 @@ class CardSource:
         return group, search.trials if search.tried else None
 
     def compressed(
-        self, cards: Mapping[int | None, Card], sizes: Sequence[int], cells: TrainingRows
+        self, cards: Mapping[int | None, Card], sizes: Sequence[int], cells: Rows
     ) -> dict[int, dict[int | None, Card]]:
         """Return cards in several sizes, compressed by sampled rows with cells as features.
 

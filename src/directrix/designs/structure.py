@@ -18,7 +18,7 @@ import numpy as np
 from directrix._typing import FloatArray, IntArray
 from directrix.designs.trainers import Solved, Trainer
 from directrix.fitting.choice import HeldOutArea, Trials
-from directrix.fitting.training_rows import TrainingRows
+from directrix.fitting.training_rows import Rows
 from directrix.frontier.compare import FoldDesigns, design_without
 from directrix.models.shares import effective_rows
 from directrix.tables.coding.card_coding import CardCoding, Direction, column_codings
@@ -97,7 +97,7 @@ class StructureRule:
 
 def find_crosses(
     kinds: Sequence[CellKinds],
-    rows: TrainingRows,
+    rows: Rows,
     chance: FloatArray,
     fold: int | None,
     kept: Collection[int],
@@ -144,7 +144,7 @@ class Elimination:
 
     columns: InitVar[Sequence[int]]
     design_of: Callable[[Sequence[int]], CardCoding]
-    rows: TrainingRows
+    rows: Rows
     trainer: Trainer
     ridge: float
     fold: int | None
@@ -227,7 +227,7 @@ class StructureSearch:
     """
 
     kinds: Sequence[CellKinds]
-    rows: TrainingRows
+    rows: Rows
     trainer: Trainer
     max_crosses: int | None = None
     directions: Sequence[Direction] = ()

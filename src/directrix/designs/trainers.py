@@ -12,7 +12,7 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from directrix._typing import FloatArray
-from directrix.fitting.training_rows import TrainingRows
+from directrix.fitting.training_rows import Rows
 from directrix.frontier.compare import design_without
 from directrix.frontier.pencil import RidgeMoments
 from directrix.frontier.recipes import Recipe
@@ -71,7 +71,7 @@ class RowTrainer(Trainer):
     ``ftol`` is the relative decrease that ends a descent.
     """
 
-    rows: TrainingRows
+    rows: Rows
     ftol: float
     n_jobs: int | None = None
 
@@ -116,7 +116,7 @@ class RowTrainer(Trainer):
 class CountTrainer(Trainer):
     """Cards in closed form from class moments of bins; see `Trainer`."""
 
-    rows: TrainingRows
+    rows: Rows
 
     rank = 12
     ridges: ClassVar[tuple[float, ...]] = (3.0, 1.0, 0.3, 0.1, 3e-2, 1e-2, 3e-3, 1e-3)

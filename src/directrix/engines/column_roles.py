@@ -29,7 +29,7 @@ from directrix.exceptions.columns import (
 from directrix.moments import ClassMoments, Moments
 from directrix.rows.keys import CopyCounter, folds_by_key, hash_with_label, key_hash, row_hash
 from directrix.rows.labels import as_labels, fold_numbers, numbered_names
-from directrix.rows.rows import Rows, as_rows
+from directrix.rows.rows import Matrix, as_rows
 from directrix.rows.sums import TreeSum, tree_sum
 from directrix.tables import BinCounts, Binner, Column, Table
 
@@ -413,7 +413,7 @@ def _names_a_column(role: Any) -> bool:
     )
 
 
-def _features(table: SourceTable, columns: tuple[Any, ...]) -> Rows:
+def _features(table: SourceTable, columns: tuple[Any, ...]) -> Matrix:
     """Return feature columns; the error for text recommends what every source has."""
     try:
         return table.features(columns)

@@ -18,7 +18,7 @@ from directrix.exceptions.columns import ColumnNotFoundError, NotNumericError
 from directrix.rows.rows import (
     ColumnRows,
     FrameRows,
-    Rows,
+    Matrix,
     SparseRows,
     as_rows,
     canonical_csr,
@@ -64,7 +64,7 @@ def _texts(column: Any) -> AnyArray:
     return texts
 
 
-def vector_rows(column: Any) -> Rows | None:
+def vector_rows(column: Any) -> Matrix | None:
     """Return the rows of a column of vectors, or None if it holds plain values.
 
     Vectors are lists of numbers, or the vector type of Spark ML: a structure of type, size, indices
@@ -115,7 +115,7 @@ def _matrix(lists: Any) -> AnyArray:
     return values.reshape(len(lists), -1) if len(lists) else np.empty((0, 0))
 
 
-def _mixed_vectors(array: Any, dense: AnyArray) -> Rows:
+def _mixed_vectors(array: Any, dense: AnyArray) -> Matrix:
     """Return Spark ML vectors, dense and sparse, as rows of a CSR matrix."""
     values = array.field("values")
     lengths = _lengths(values)
@@ -162,8 +162,8 @@ class SourceTable(ABC):
     def _values(self, name: Any) -> AnyArray: ...
 
     @abstractmethod
-    def features(self, names: Sequence[Any]) -> Rows:
-        """Return some columns as ``Rows``, without a copy of the whole table."""
+    def features(self, names: Sequence[Any]) -> Matrix:
+        """Return some columns as ``Matrix``, without a copy of the whole table."""
 
     def in_pandas(self, names: Sequence[Any]) -> Any:
         """Return some columns as input of a transformer: a pandas data frame, or an array."""
@@ -204,7 +204,7 @@ class FrameTable(SourceTable):
         values: AnyArray = self.data[name].to_numpy()
         return values
 
-    def features(self, names: Sequence[Any]) -> Rows:  # noqa: D102 - inherited
+    def features(self, names: Sequence[Any]) -> Matrix:  # noqa: D102 - inherited
         return FrameRows(self.data, names)
 
     def raw(self, names: Sequence[Any]) -> Any:  # noqa: D102 - inherited
@@ -222,7 +222,7 @@ class ArrowTable(SourceTable):
     def _values(self, name: Any) -> AnyArray:
         return arrow_values(self.data.column(name))
 
-    def features(self, names: Sequence[Any]) -> Rows:  # noqa: D102 - inherited
+    def features(self, names: Sequence[Any]) -> Matrix:  # noqa: D102 - inherited
         self.require(names)
         if len(names) == 1:
             rows = vector_rows(self.data.column(names[0]))
@@ -261,7 +261,7 @@ class ArrayTable(SourceTable):
             values = self.data[:, name]
         return values
 
-    def features(self, names: Sequence[Any]) -> Rows:  # noqa: D102 - inherited
+    def features(self, names: Sequence[Any]) -> Matrix:  # noqa: D102 - inherited
         columns = (
             np.arange(self.data.shape[1])[np.asarray(names)]
             if names
@@ -279,7 +279,7 @@ class ArrayTable(SourceTable):
         return self.data[:, list(names)]
 
 
-class ArrowRows(Rows):
+class ArrowRows(Matrix):
     """Columns of an Arrow table or batch; blocks are copies, and chunks are not concatenated."""
 
     def __init__(self, table: Any, names: Sequence[str]) -> None:

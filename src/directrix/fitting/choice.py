@@ -13,7 +13,7 @@ from scipy.special import ndtr, ndtri
 
 from directrix._typing import FloatArray, IntArray
 from directrix.exceptions import FewRowsWarning, find_stacklevel
-from directrix.fitting.training_rows import TrainingRows
+from directrix.fitting.training_rows import Rows
 from directrix.frontier.choice_validation import (
     JudgedWithoutPart,
     PartCurves,
@@ -70,7 +70,7 @@ class HeldOutArea(NamedTuple):
     influence: FloatArray
 
     @classmethod
-    def of(cls, scores: FloatArray, rows: TrainingRows, folds: Sequence[int]) -> HeldOutArea:
+    def of(cls, scores: FloatArray, rows: Rows, folds: Sequence[int]) -> HeldOutArea:
         """Measure the scores of the rows of some folds.
 
         Only ``scores`` of the rows of `folds` are looked at.
@@ -204,7 +204,7 @@ class Selection:
     candidates were made. ``variance`` is that of claims about the chosen one.
     """
 
-    rows: TrainingRows
+    rows: Rows
     scores: FloatArray
     criterion: ExactMetric
     losses: FloatArray
@@ -218,7 +218,7 @@ class Selection:
     @classmethod
     def of(
         cls,
-        rows: TrainingRows,
+        rows: Rows,
         candidates: Sequence[Candidate],
         comparison: Comparison,
         chosen: int,
@@ -394,7 +394,7 @@ def limit_by_order(limit: Limit, sizes: EffectiveCounts) -> float:
     return strict if limit.at_most else 1.0 - strict
 
 
-def sizes_of(rows: TrainingRows) -> EffectiveCounts:
+def sizes_of(rows: Rows) -> EffectiveCounts:
     """Return the effective sample size of each class; a group counts as one row."""
     sizes = []
     for side in (rows.positive, ~rows.positive):
@@ -403,7 +403,7 @@ def sizes_of(rows: TrainingRows) -> EffectiveCounts:
     return EffectiveCounts(*sizes)
 
 
-def prior_of(rows: TrainingRows) -> float:
+def prior_of(rows: Rows) -> float:
     """Return the share of positives."""
     return float(rows.weight @ rows.positive) / float(rows.weight.sum())
 
@@ -435,9 +435,7 @@ class RefitChange(NamedTuple):
     chance: float = 0.0
 
     @classmethod
-    def of(
-        cls, metric: Metric, rows: TrainingRows, every: FloatArray, threshold: float
-    ) -> RefitChange:
+    def of(cls, metric: Metric, rows: Rows, every: FloatArray, threshold: float) -> RefitChange:
         """Compare the scores of the refitted line with those of the folds' lines.
 
         ``every`` has the scores of all rows by the refitted line, first, and by the line of each
@@ -568,7 +566,7 @@ class Assessment(NamedTuple):
         return cls(empirical, expected, intervals, rows, choice)
 
     @classmethod
-    def of_rows(cls, metric: Metric, rows: TrainingRows, scores: FloatArray) -> Assessment:
+    def of_rows(cls, metric: Metric, rows: Rows, scores: FloatArray) -> Assessment:
         """Assess a threshold at zero that the rows did not set: expect what they show."""
         curve = curve_maker(rows.positive, rows.weight)(scores)
         index = int(np.count_nonzero(curve.levels > 0))

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from directrix._typing import AnyArray
 from directrix.exceptions import CopiedRowsWarning, find_stacklevel, is_inside_search
-from directrix.fitting.training_rows import TrainingRows
+from directrix.fitting.training_rows import Rows
 from directrix.rows.keys import row_hash
 from directrix.rows.rows import as_rows
 
@@ -27,7 +27,7 @@ _LEAST_FACTORS = 10.0, 1.5
 _NONE_SEEN = 3.0
 
 
-def warn_about_copies(rows: TrainingRows, labels: AnyArray) -> None:
+def warn_about_copies(rows: Rows, labels: AnyArray) -> None:
     """Warn if rows of one class are copied far more often than by chance, and have no groups.
 
     ``labels`` are the negative and the positive one.

@@ -14,7 +14,7 @@ import numpy as np
 from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.exceptions import FewRowsWarning, OneClassPredictedWarning, find_stacklevel
 from directrix.fitting.choice import Assessment, Choice, RefitChange, Selection, prior_of, sizes_of
-from directrix.fitting.training_rows import Standardization, TrainingRows
+from directrix.fitting.training_rows import Rows, Standardization
 from directrix.frontier.compare import (
     FIRST_ROWS,
     FoldDesigns,
@@ -83,9 +83,7 @@ class HeldOut:
     variance: ClaimVariance = OF_LINES
 
     @classmethod
-    def of_rows(
-        cls, rows: TrainingRows, scores: FloatArray, variance: ClaimVariance = OF_LINES
-    ) -> HeldOut:
+    def of_rows(cls, rows: Rows, scores: FloatArray, variance: ClaimVariance = OF_LINES) -> HeldOut:
         """Count the scores of rows, less the threshold.
 
         The folds of ``rows`` are the parts; without folds, every tenth row of a class is in a part.
@@ -200,7 +198,7 @@ class Lines(NamedTuple):
     refit: FloatArray
     without: Sequence[FloatArray] = ()
 
-    def on_one_scale(self, rows: TrainingRows) -> ScaledLines:
+    def on_one_scale(self, rows: Rows) -> ScaledLines:
         """Put all lines on one scale: centre and scale each by its scores on its training rows.
 
         Held-out scores come from several lines; a threshold on them is then also a threshold of
@@ -288,7 +286,7 @@ def finalize(
     selection: Selection,
     lines: Lines,
     *,
-    rows: TrainingRows | None = None,
+    rows: Rows | None = None,
     units: Standardization | None = None,
     choice: Choice | None = None,
     scaled: ScaledLines | None = None,
@@ -324,7 +322,7 @@ def finalize(
 
 def finalize_on_rows(
     metric: Metric,
-    rows: TrainingRows,
+    rows: Rows,
     line: FloatArray,
     scores: FloatArray,
     assessment: Assessment | None = None,
@@ -343,7 +341,7 @@ def finalize_on_rows(
 
 
 def in_rows(
-    fitted: FittedLine, rows: TrainingRows, scores: FloatArray, assessment: Assessment
+    fitted: FittedLine, rows: Rows, scores: FloatArray, assessment: Assessment
 ) -> FittedLine:
     """Return a line with rates by segment, and money where errors of rows have their own costs.
 
@@ -407,7 +405,7 @@ def in_rows(
 
 
 def _decisions(
-    metric: Any, rows: TrainingRows, scores: FloatArray, budget: KeptBudget | None
+    metric: Any, rows: Rows, scores: FloatArray, budget: KeptBudget | None
 ) -> tuple[dict[str, AnyArray], KeptBudget | None]:
     """Return which rows are flagged in either way to decide, and the thresholds of a budget.
 
@@ -424,7 +422,7 @@ def _decisions(
     return {BY_THRESHOLD: scores > 0, BY_ROW: saving > least}, kept
 
 
-def _held_out_probability(rows: TrainingRows, scores: FloatArray) -> FloatArray:
+def _held_out_probability(rows: Rows, scores: FloatArray) -> FloatArray:
     """Return probabilities of rows by calibrations that were fitted without their folds."""
     if rows.fold is None:
         return _calibrated(rows, scores, None)(scores)
@@ -449,9 +447,7 @@ def finalize_on_moments(
     return FittedLine(line, point, calibration)
 
 
-def fit_threshold(
-    metric: Metric, rows: TrainingRows, scores: FloatArray
-) -> tuple[float, Curve, int]:
+def fit_threshold(metric: Metric, rows: Rows, scores: FloatArray) -> tuple[float, Curve, int]:
     """Return the best threshold on rows, their curve, and the threshold's index on it."""
     curve = curve_maker(rows.positive, rows.weight)(scores)
     threshold, _, index = metric.best(curve)
@@ -506,7 +502,7 @@ def warn_about_one_class(point: OperatingPoint, without_search: str = "", remedy
     )
 
 
-def _calibrated(rows: TrainingRows, scores: FloatArray, at_threshold: float | None) -> Calibration:
+def _calibrated(rows: Rows, scores: FloatArray, at_threshold: float | None) -> Calibration:
     """Fit the calibration to the rows, or to a sample if they are many."""
     index = first_rows_per_class(rows.positive, FIRST_ROWS)
     sample = (

@@ -17,7 +17,7 @@ from directrix._typing import FloatArray, IntArray
 from directrix.fitting.choice import Assessment, Choice, Selection, Trials
 from directrix.fitting.finalize import FittedLine, Lines, finalize, finalize_on_rows
 from directrix.fitting.guarantee import Guarantee, threshold_from_rows
-from directrix.fitting.training_rows import Standardization, TrainingRows
+from directrix.fitting.training_rows import Rows, Standardization
 from directrix.frontier.compare import (
     Candidate,
     Comparison,
@@ -113,7 +113,7 @@ class Draft(NamedTuple):
     sizes: tuple[Draft, ...] = ()
     start: Any = None
 
-    def guaranteed(self, rows: TrainingRows, guarantee: Guarantee) -> Draft:
+    def guaranteed(self, rows: Rows, guarantee: Guarantee) -> Draft:
         """Return the fit with a threshold and a calibration from rows set apart."""
         sizes = tuple(draft.guaranteed(rows, guarantee) for draft in self.sizes)
         rows = rows._replace(X=self.features(rows.X))
@@ -144,8 +144,8 @@ class LearnedDesign(NamedTuple):
     logistic regression, and ``trials`` what was compared before, if the design has chosen already.
     """
 
-    seen: TrainingRows
-    rows: TrainingRows
+    seen: Rows
+    rows: Rows
     compared: Callable[[Metric], Compared]
     draft: Callable[[Metric, BestFit], Draft]
     units: Standardization | None = None
@@ -156,7 +156,7 @@ class LearnedDesign(NamedTuple):
 class Design(Protocol):
     """What turns rows into features, what signs these keep, and what candidates there are."""
 
-    def learn(self, rows: TrainingRows, n_folds: int, progress: ReportCandidates) -> LearnedDesign:
+    def learn(self, rows: Rows, n_folds: int, progress: ReportCandidates) -> LearnedDesign:
         """Learn from rows, without each fold and from all; ``n_folds`` if they have no folds."""
         ...
 
@@ -173,7 +173,7 @@ class FitRows:
     design: Design
     guarantees: Sequence[Guarantee] | None = None
 
-    def run(self, rows: TrainingRows, progress: ReportCandidates) -> list[Fitted]:
+    def run(self, rows: Rows, progress: ReportCandidates) -> list[Fitted]:
         """Fit a line or card for each metric."""
         threshold_rows = None
         if self.guarantees is not None:

@@ -37,7 +37,7 @@ from directrix.fitting.histogram_choice import (
     select_from_histograms,
 )
 from directrix.fitting.training_rows import (
-    TrainingRows,
+    Rows,
     factors_of,
     require_all_folds,
 )
@@ -337,7 +337,7 @@ class SourceFit:
 
     def sampled_rows(
         self, surveyed: Surveyed, classes: AnyArray
-    ) -> tuple[TrainingRows, tuple[float, float]]:
+    ) -> tuple[Rows, tuple[float, float]]:
         """Return sampled rows, and the class weights of the negatives and of the positives.
 
         The weights of the rows give each class the weight of all its rows.
@@ -352,7 +352,7 @@ class SourceFit:
         total = np.array([sample.weight[~positive].sum(), sample.weight[positive].sum()])
         weight = sample.weight * (class_weights / total)[positive.astype(np.intp)]
         negatives, positives = factors.tolist()
-        return TrainingRows(sample.X, positive, weight, sample.fold), (negatives, positives)
+        return Rows(sample.X, positive, weight, sample.fold), (negatives, positives)
 
     def chosen(self, selection: HistogramSelection) -> Chosen:
         """Choose a candidate, and set its threshold."""

@@ -28,7 +28,7 @@ from scipy.stats import binom
 from directrix._typing import AnyArray, FloatArray
 from directrix.exceptions import OutOfReachError, UnusedBudgetWarning, find_stacklevel
 from directrix.fitting.choice import Assessment, sizes_of
-from directrix.fitting.training_rows import TrainingRows
+from directrix.fitting.training_rows import Rows
 from directrix.frontier.compare import curve_maker
 from directrix.metrics.base import Curve, Metric
 from directrix.metrics.budget import Budget
@@ -192,7 +192,7 @@ class Guarantee:
             able = kept
         return np.flatnonzero(able)
 
-    def counted_rows(self, rows: TrainingRows) -> FloatArray:
+    def counted_rows(self, rows: Rows) -> FloatArray:
         """Return one for each row that counts, and zero for the others of its group.
 
         The first row of each group counts; if all limits are shares of one class, the first of each
@@ -421,7 +421,7 @@ def assess_guaranteed(
 
 
 def threshold_from_rows(
-    metric: Metric, guarantee: Guarantee, apart: TrainingRows, scores: FloatArray, grid: Any
+    metric: Metric, guarantee: Guarantee, apart: Rows, scores: FloatArray, grid: Any
 ) -> tuple[float, Assessment]:
     """Return the threshold at which reserved rows keep the limits, and its assessment.
 
@@ -449,7 +449,7 @@ def _within_budget(
     metric: Metric,
     guarantee: Guarantee,
     budget: Budget,
-    apart: TrainingRows,
+    apart: Rows,
     scores: FloatArray,
     curves: tuple[Curve, Curve | None],
 ) -> tuple[float, Assessment]:

@@ -33,7 +33,7 @@ from directrix.fitting.finalize import (
 from directrix.fitting.fit_rows import THRESHOLD_SHARE, Fitted
 from directrix.fitting.guarantee import Guarantee, threshold_from_rows
 from directrix.fitting.training_rows import (
-    TrainingRows,
+    Rows,
     checked_groups,
     class_folds,
     group_folds,
@@ -422,7 +422,7 @@ _REVERSED = 4.0
 
 def fit_scores(
     metric: Metric,
-    rows: TrainingRows,
+    rows: Rows,
     name: str,
     why: str,
     guarantee: Guarantee | None = None,
@@ -455,9 +455,7 @@ def fit_scores(
     return Fitted(fitted, report)
 
 
-def _guaranteed(
-    metric: Metric, rows: TrainingRows, scores: FloatArray, guarantee: Guarantee
-) -> FittedLine:
+def _guaranteed(metric: Metric, rows: Rows, scores: FloatArray, guarantee: Guarantee) -> FittedLine:
     """Return the line of the threshold that keeps limits on new rows.
 
     A precision is tested at thresholds in an order that other rows than the testing ones suggest.
@@ -478,7 +476,7 @@ def _guaranteed(
     return fitted._replace(held_out=held_out)
 
 
-def warn_about_reversed(rows: TrainingRows, positive: Any, other: Any) -> None:
+def warn_about_reversed(rows: Rows, positive: Any, other: Any) -> None:
     """Warn if scores rank the positive class below the other beyond chance."""
     scores = np.asarray(rows.X)[:, 0]
     auc = AUC().best_value(curve_maker(rows.positive, rows.weight)(scores))

@@ -395,7 +395,7 @@ def _first_one_class_fold(fold: IntArray, positive: AnyArray) -> int | None:
 # ── Training rows in a canonical order, with folds: the beginning of every fit to rows ────────────
 
 
-class TrainingRows(NamedTuple):
+class Rows(NamedTuple):
     """Rows of two classes, with all that stands beside them.
 
     A row is one row, whatever its weight: the weight says how much it counts. ``fold`` is None if
@@ -426,7 +426,7 @@ class TrainingRows(NamedTuple):
         weight: FloatArray,
         fold: IntArray | None = None,
         groups: Any = None,
-    ) -> TrainingRows:
+    ) -> Rows:
         """Return the rows of weight above zero, in the order given, with keys.
 
         ``label`` is the positive class. ``weight`` has the sample weights, not yet multiplied by
@@ -444,12 +444,12 @@ class TrainingRows(NamedTuple):
         keys = copy_keys(hashes, copy_numbers(hashes, weight))
         return cls(X, y == label, weight, fold, group, keys=keys)
 
-    def take(self, index: Any) -> TrainingRows:
+    def take(self, index: Any) -> Rows:
         """Return some of the rows, by index or mask, with all that stands beside them."""
-        return TrainingRows(*(_taken(part, index) for part in self))
+        return Rows(*(_taken(part, index) for part in self))
 
     @property
-    def unpriced(self) -> TrainingRows:
+    def unpriced(self) -> Rows:
         """The rows with the weights of rows, not of the costs of their errors."""
         if self.counted is None:
             return self
@@ -465,7 +465,7 @@ class TrainingRows(NamedTuple):
         """The positions of the rows in the order of their keys."""
         return np.argsort(np.asarray(self.keys), kind="stable")
 
-    def weighted(self, class_weight: Any, labels: AnyArray) -> TrainingRows:
+    def weighted(self, class_weight: Any, labels: AnyArray) -> Rows:
         """Return the rows with class weights, as defined by scikit-learn.
 
         ``labels`` are the negative and the positive one.
@@ -473,13 +473,13 @@ class TrainingRows(NamedTuple):
         weight = weights_by_class(class_weight, labels, self.positive, self.weight)
         return self._replace(weight=weight)
 
-    def priced(self, cost: Cost, costs: RowCosts) -> tuple[TrainingRows, CostOfRows]:
+    def priced(self, cost: Cost, costs: RowCosts) -> tuple[Rows, CostOfRows]:
         """Return the rows with the costs of their errors, and the metric of training."""
         metric, factor = CostOfRows.of(cost, costs, self.positive, self.weight)
         priced = self._replace(weight=self.weight * factor, costs=costs, counted=self.weight)
         return priced, metric
 
-    def first(self, most: int, order: IntArray | None = None) -> TrainingRows:
+    def first(self, most: int, order: IntArray | None = None) -> Rows:
         """Return the first rows of each class, with the weight of all of its rows.
 
         In the order of their keys, the first rows are a random sample. ``order`` has the positions
@@ -488,14 +488,13 @@ class TrainingRows(NamedTuple):
         order = np.arange(len(self.positive)) if order is None else order
         positive = self.positive[order]
         chosen = first_rows_per_class(positive, most)
-        weights = (
-            None if weight is None else rescaled_weights(positive, weight[order], chosen)
-            for weight in (self.weight, self.counted)
-        )
-        weight, counted = weights
-        return self.take(order[chosen])._replace(weight=weight, counted=counted)
+        weight = rescaled_weights(positive, self.weight[order], chosen)
+        rows = self.take(order[chosen])._replace(weight=weight)
+        if self.counted is None:
+            return rows
+        return rows._replace(counted=rescaled_weights(positive, self.counted[order], chosen))
 
-    def in_folds(self, n_folds: int, most: int | None = None) -> TrainingRows:
+    def in_folds(self, n_folds: int, most: int | None = None) -> Rows:
         """Return the rows in the order of their keys, with folds, or only the first of each class.
 
         ``n_folds`` is the number of folds, if none were given; there are fewer if a class is small.
@@ -510,9 +509,7 @@ class TrainingRows(NamedTuple):
             fold = class_folds(np.asarray(rows.keys), rows.positive, n_folds)
         return rows._replace(fold=fold)
 
-    def set_apart(
-        self, share: int, *, by_segment: bool = False
-    ) -> tuple[TrainingRows, TrainingRows]:
+    def set_apart(self, share: int, *, by_segment: bool = False) -> tuple[Rows, Rows]:
         """Set one in `share` rows of each class apart; return the others, and these.
 
         One in `share` groups is set apart as a whole, and so are days where a budget is kept. By
@@ -547,7 +544,7 @@ class TrainingRows(NamedTuple):
         apart[order] = fold == 0
         return rows.take(~apart), rows.take(apart)
 
-    def _times(self, factor: FloatArray) -> TrainingRows:
+    def _times(self, factor: FloatArray) -> Rows:
         """Return the rows with their weights multiplied."""
         counted = None if self.counted is None else self.counted * factor
         return self._replace(weight=self.weight * factor, counted=counted)
@@ -560,7 +557,7 @@ def _taken(part: Any, index: Any) -> Any:
     return part.take(index) if isinstance(part, RowCosts | Periods | Segments) else part[index]
 
 
-def weighted_by(rows: TrainingRows, weighted: TrainingRows) -> str:
+def weighted_by(rows: Rows, weighted: Rows) -> str:
     """Return what makes rows count differently: sample_weight, class_weight or both; else empty.
 
     ``weighted`` are the rows with class weights.
@@ -577,14 +574,14 @@ class Prepared(NamedTuple):
     """
 
     units: Standardization
-    rows: TrainingRows
-    seen: TrainingRows
+    rows: Rows
+    seen: Rows
 
 
 def prepare(
-    rows: TrainingRows, n_folds: int, most: int | None, units: Standardization | None = None
+    rows: Rows, n_folds: int, most: int | None, units: Standardization | None = None
 ) -> Prepared:
-    """Standardise rows and assign folds; see `TrainingRows.in_folds`.
+    """Standardise rows and assign folds; see `Rows.in_folds`.
 
     ``units`` are those of rows that are not to be standardised: the coordinates of a kernel
     expansion.

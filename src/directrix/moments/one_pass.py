@@ -13,7 +13,7 @@ from directrix._typing import AnyArray, FloatArray
 from directrix.moments.class_moments import DENSE_FEATURES, ClassMoments, RowBlock, RowScatter
 from directrix.rows import labels
 from directrix.rows.labels import code_dtype, require_moderate_weight
-from directrix.rows.rows import Rows, SparseRows, as_rows, checked_names, not_finite_error
+from directrix.rows.rows import Matrix, SparseRows, as_rows, checked_names, not_finite_error
 from directrix.rows.sums import exact_sum
 
 # ── Moments of dense rows: gather by group, shift, then one symmetric product per block ───────────
@@ -72,7 +72,7 @@ def block_rows(n_features: int, n_groups: int) -> int:
 
 
 def moments_of_dense(
-    rows: Rows, groups: AnyArray, n_groups: int, weight: FloatArray | None
+    rows: Matrix, groups: AnyArray, n_groups: int, weight: FloatArray | None
 ) -> list[ClassMoments]:
     """Return one ClassMoments for each group of rows.
 
@@ -139,7 +139,7 @@ def _runs(counts: list[int], capacity: int) -> Iterator[list[tuple[int, int]]]:
 
 
 def kept_rows_of_dense(
-    rows: Rows, groups: AnyArray, n_groups: int, weight: FloatArray | None
+    rows: Matrix, groups: AnyArray, n_groups: int, weight: FloatArray | None
 ) -> list[ClassMoments]:
     """Return one ClassMoments for each group, with its rows kept in a scatter operator.
 
@@ -567,7 +567,7 @@ def class_moments_of_rows(
 
 
 def _summarize_groups(
-    rows: Rows, groups: AnyArray, n_groups: int, weight: FloatArray | None, *, wide: bool
+    rows: Matrix, groups: AnyArray, n_groups: int, weight: FloatArray | None, *, wide: bool
 ) -> list[ClassMoments]:
     if isinstance(rows, SparseRows):
         return moments_of_sparse(rows.matrix, groups, n_groups, weight, implicit=wide)
@@ -581,7 +581,7 @@ def _is_finite(group: ClassMoments) -> bool:
     return bool(finite)
 
 
-def _raise_not_finite(rows: Rows, present: AnyArray) -> NoReturn:
+def _raise_not_finite(rows: Matrix, present: AnyArray) -> NoReturn:
     """Find the values that made the sums NaN or infinite, and raise ValueError that names them."""
     error = not_finite_error(rows, present)
     if error is not None:

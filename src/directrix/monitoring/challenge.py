@@ -11,7 +11,7 @@ from directrix.classifiers.evaluation import BEST_CUTOFF, metric_of
 from directrix.classifiers.labels import positive_of
 from directrix.fitting.choice import HeldOutArea
 from directrix.fitting.held_out_scores import known_columns
-from directrix.fitting.training_rows import TrainingRows
+from directrix.fitting.training_rows import Rows
 from directrix.metrics import FromRates
 from directrix.metrics.base import Curve
 from directrix.metrics.table import resolve
@@ -213,7 +213,7 @@ def _paired(
 
 
 def _by_area(positive: AnyArray, scores: FloatArray, weight: FloatArray) -> _Contributions:
-    rows = TrainingRows(None, positive, weight, np.zeros(len(positive), dtype=np.int64))
+    rows = Rows(None, positive, weight, np.zeros(len(positive), dtype=np.int64))
     found = HeldOutArea.of(scores, rows, [0])
     return _Contributions(found.area, found.influence)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.rows.labels import close_integers
-from directrix.rows.rows import MISSING_TYPES, Rows, SparseRows, as_rows
+from directrix.rows.rows import MISSING_TYPES, Matrix, SparseRows, as_rows
 
 # ── Hash of the key columns of each row, the same on every engine ─────────────────────────────────
 
@@ -126,7 +126,7 @@ _SHIFTS, _LAST_SHIFT = (np.uint64(30), np.uint64(27)), np.uint64(31)
 _MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 
-def row_hash(rows: Rows) -> AnyArray:
+def row_hash(rows: Matrix) -> AnyArray:
     """Return an unsigned 64-bit hash for each row.
 
     The hash is the sum, modulo 2⁶⁴, of the bits of each value times an odd multiplier of its
@@ -146,7 +146,7 @@ def row_hash(rows: Rows) -> AnyArray:
     return hashes
 
 
-def _sum_dense(rows: Rows, columns: AnyArray, sums: AnyArray) -> None:
+def _sum_dense(rows: Matrix, columns: AnyArray, sums: AnyArray) -> None:
     """Fill in the sum of the bits of each row times the multipliers of the columns.
 
     Blocks are read in the order in which their values lie in memory, and all of them use the same

@@ -1,4 +1,4 @@
-"""Rows: block-wise access to arrays, sparse matrices and data frames of features.
+"""Matrix: block-wise access to arrays, sparse matrices and data frames of features.
 
 Rows are read only in blocks, so that no input is ever copied whole. Libraries are recognised by
 their methods, and NumPy reads the columns of all of them, so that none is imported.
@@ -121,12 +121,12 @@ def _converts(number: type, value: Any) -> bool:
     return True
 
 
-# ── Rows: block-wise access to arrays, sparse matrices and data frames of features ────────────────
+# ── Matrix: block-wise access to arrays, sparse matrices and data frames of features ──────────────
 
 _VALUES_AT_A_TIME = 1 << 18
 
 
-class Rows(ABC):
+class Matrix(ABC):
     """Base class for matrices of features that return blocks of rows as arrays."""
 
     shape: tuple[int, int]
@@ -158,7 +158,7 @@ class Rows(ABC):
         return repr(self.names[index]) if self.names else str(index)
 
 
-class ArrayRows(Rows):
+class ArrayRows(Matrix):
     """Rows of a NumPy array; blocks are views."""
 
     def __init__(self, array: AnyArray) -> None:
@@ -194,7 +194,7 @@ class ColumnRows(ArrayRows):
         return self.array[start:stop, self.columns]
 
 
-class SparseRows(Rows):
+class SparseRows(Matrix):
     """All or some columns of a CSR matrix; blocks are dense."""
 
     def __init__(self, matrix: Any, columns: AnyArray | None = None) -> None:
@@ -214,7 +214,7 @@ class SparseRows(Rows):
         yield matrix.row, matrix.col, matrix.data.astype(np.float64)
 
 
-class FrameRows(Rows):
+class FrameRows(Matrix):
     """Columns of a pandas or polars data frame; blocks are copies."""
 
     def __init__(self, frame: Any, columns: Sequence[str] | None = None) -> None:
@@ -252,9 +252,9 @@ class FrameRows(Rows):
         return block
 
 
-def as_rows(data: Any) -> Rows:
-    """Wrap an array, sparse matrix or data frame of features as ``Rows``."""
-    if isinstance(data, Rows):
+def as_rows(data: Any) -> Matrix:
+    """Wrap an array, sparse matrix or data frame of features as ``Matrix``."""
+    if isinstance(data, Matrix):
         return data
     data = in_memory(data)
     if sparse.issparse(data):
@@ -360,7 +360,7 @@ def explain_rejection(data: Any) -> UnusableColumnsError | None:
 
 
 def not_finite_error(
-    rows: Rows, present: AnyArray | None = None, *, partial: bool = False
+    rows: Matrix, present: AnyArray | None = None, *, partial: bool = False
 ) -> UnusableColumnsError | None:
     """Return the error that names the columns with missing values or infinity; None for neither.
 
@@ -383,7 +383,7 @@ def not_finite_error(
     return None
 
 
-class _TableRows(Rows):
+class _TableRows(Matrix):
     """Columns of any table, with their names or indices; blocks are copies."""
 
     def __init__(self, columns: Sequence[tuple[Any, Any]]) -> None:

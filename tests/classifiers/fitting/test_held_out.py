@@ -2,7 +2,7 @@ import numpy as np
 
 from directrix.fitting.finalize import HeldOut
 from directrix.fitting.histogram_choice import select_from_histograms
-from directrix.fitting.training_rows import TrainingRows
+from directrix.fitting.training_rows import Rows
 from directrix.metrics import FBeta
 from directrix.metrics.base import Curve
 
@@ -11,7 +11,7 @@ def training_rows(n=2000, *, folds=True):
     rng = np.random.default_rng(0)
     positive = rng.random(n) < 0.3
     fold = rng.integers(0, 4, n) if folds else None
-    return TrainingRows(np.zeros((n, 1)), positive, rng.integers(1, 3, n) * 1.0, fold)
+    return Rows(np.zeros((n, 1)), positive, rng.integers(1, 3, n) * 1.0, fold)
 
 
 def scores_of(rows):

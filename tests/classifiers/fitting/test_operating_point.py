@@ -8,7 +8,7 @@ from sklearn.metrics import confusion_matrix
 
 from directrix.fitting.choice import _no_better, limit_by_order
 from directrix.fitting.finalize import fit_threshold, warn_about_one_class
-from directrix.fitting.training_rows import TrainingRows
+from directrix.fitting.training_rows import Rows
 from directrix.metrics import (
     AUC,
     AveragePrecision,
@@ -223,7 +223,7 @@ def test_where_nothing_is_predicted_positive_the_precision_is_one():
 
 
 def training_rows(positive, weight=None):
-    return TrainingRows(None, positive, np.ones(len(positive)) if weight is None else weight)
+    return Rows(None, positive, np.ones(len(positive)) if weight is None else weight)
 
 
 def test_rows_are_cut_where_the_metric_is_best():

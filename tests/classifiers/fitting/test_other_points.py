@@ -3,14 +3,14 @@ import pytest
 
 from directrix.fitting.finalize import HeldOut
 from directrix.fitting.histogram_choice import point_at
-from directrix.fitting.training_rows import TrainingRows
+from directrix.fitting.training_rows import Rows
 from directrix.metrics import AUC, RecallAtFPR
 
 
 def held_out(n=3000):
     rng = np.random.default_rng(0)
     positive = rng.random(n) < 0.3
-    rows = TrainingRows(np.zeros((n, 1)), positive, np.ones(n), rng.integers(0, 5, n))
+    rows = Rows(np.zeros((n, 1)), positive, np.ones(n), rng.integers(0, 5, n))
     scores = rng.normal(size=n) + 1.5 * positive
     return rows, scores, HeldOut.of_rows(rows, scores)
 

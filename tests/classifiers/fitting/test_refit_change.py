@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from directrix.fitting.choice import RefitChange
-from directrix.fitting.training_rows import TrainingRows
+from directrix.fitting.training_rows import Rows
 from directrix.metrics import AUC, BalancedError
 from directrix.models.operating_point import Rates
 
@@ -24,7 +24,7 @@ def test_small_gains_are_added_whole():
 
 def test_the_gain_is_that_over_the_mean_of_the_folds():
     positive = np.arange(6) < 3
-    rows = TrainingRows(np.empty((6, 0)), positive, np.ones(6), np.arange(6) % 2)
+    rows = Rows(np.empty((6, 0)), positive, np.ones(6), np.arange(6) % 2)
     perfect, half = np.where(positive, 1.0, -1.0), np.array([1.0, 1.0, -1.0, 1.0, -1.0, -1.0])
     change = RefitChange.of(AUC(), rows, np.column_stack([perfect, half, half]), 0.0)
     assert (change.tpr, change.fpr) == pytest.approx((1 / 3, -1 / 3))

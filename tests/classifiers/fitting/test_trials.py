@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from directrix.fitting.choice import HeldOutArea, Trials, label_noise
-from directrix.fitting.training_rows import TrainingRows
+from directrix.fitting.training_rows import Rows
 from directrix.frontier.compare import LeastLoss
 from directrix.metrics import AUC
 
@@ -17,7 +17,7 @@ FOLD = np.arange(N) % 2
 
 
 def rows(**more):
-    return TrainingRows(np.empty((N, 0)), POSITIVE, np.ones(N), FOLD, **more)
+    return Rows(np.empty((N, 0)), POSITIVE, np.ones(N), FOLD, **more)
 
 
 def test_the_area_is_the_mean_over_folds():
@@ -44,7 +44,7 @@ def test_paired_differences_vary_as_over_samples():
         positive = rng.random(N) < 0.3
         first = rng.normal(size=N) + 0.5 * positive
         second = first + 0.3 * rng.normal(size=N)
-        seen = TrainingRows(np.empty((N, 0)), positive, np.ones(N), FOLD)
+        seen = Rows(np.empty((N, 0)), positive, np.ones(N), FOLD)
         one, other = (HeldOutArea.of(scores, seen, [0, 1]) for scores in (first, second))
         differences.append(one.area - other.area)
         predicted.append(np.sum((one.influence - other.influence) ** 2))
@@ -55,7 +55,7 @@ def test_paired_differences_vary_as_over_samples():
 def test_rows_of_a_group_count_as_one():
     alone = HeldOutArea.of(SCORES[:, 0], rows(), [0, 1])
     twice = [np.repeat(each, 2, axis=0) for each in (POSITIVE, np.ones(N), FOLD)]
-    again = TrainingRows(np.empty((2 * N, 0)), *twice, group=np.repeat(np.arange(N), 2))
+    again = Rows(np.empty((2 * N, 0)), *twice, group=np.repeat(np.arange(N), 2))
     grouped = HeldOutArea.of(np.repeat(SCORES[:, 0], 2), again, [0, 1])
     np.testing.assert_allclose(grouped.influence, alone.influence, atol=1e-12)
 

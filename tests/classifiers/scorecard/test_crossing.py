@@ -3,7 +3,7 @@
 import numpy as np
 
 from directrix.designs.structure import find_crosses
-from directrix.fitting.training_rows import TrainingRows
+from directrix.fitting.training_rows import Rows
 from directrix.tables.coding.prior import CellKinds
 
 KINDS = [CellKinds(5, slice(1, 5), np.arange(4.0))] * 3
@@ -14,7 +14,7 @@ def problem(seed=0, n=600):
     rng = np.random.default_rng(seed)
     cells = rng.integers(1, 5, (n, 3))
     positive = ((cells[:, 0] > 2) ^ (cells[:, 2] > 2)) & (rng.random(n) < 0.9)
-    return TrainingRows(cells, positive, np.ones(n), np.arange(n) % 3)
+    return Rows(cells, positive, np.ones(n), np.arange(n) % 3)
 
 
 def crosses(rows=None, kept=(0, 1, 2), fold=1, most=9):
@@ -49,7 +49,7 @@ def test_labels_of_the_fold_are_not_looked_at():
 def test_rows_of_weight_zero_and_units_of_weights_do_not_matter():
     rows = problem()
     (plain,) = crosses(rows)
-    more = TrainingRows(*(np.concatenate([part, part[:200]]) for part in rows[:4]))
+    more = Rows(*(np.concatenate([part, part[:200]]) for part in rows[:4]))
     more.weight[:600] = 7.0
     more.weight[600:] = 0.0
     (cross,) = crosses(more)
@@ -60,7 +60,7 @@ def test_rows_of_weight_zero_and_units_of_weights_do_not_matter():
 def test_groups_of_alike_rows_are_as_certain_as_one_row_each():
     rows = problem(n=30)
     assert crosses(rows) == []
-    copied = TrainingRows(*(np.repeat(part, 20, axis=0) for part in rows[:4]))
+    copied = Rows(*(np.repeat(part, 20, axis=0) for part in rows[:4]))
     assert crosses(copied)
     assert crosses(copied._replace(group=np.repeat(np.arange(30), 20))) == []
 

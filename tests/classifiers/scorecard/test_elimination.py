@@ -6,7 +6,7 @@ import pytest
 from directrix import Binner, ScorecardClassifier
 from directrix.designs.structure import Elimination, StructureSearch, numbers_to_try
 from directrix.designs.trainers import CountTrainer
-from directrix.fitting.training_rows import TrainingRows
+from directrix.fitting.training_rows import Rows
 from directrix.tables import BinCounts
 from directrix.tables.coding.card_coding import CardCoding
 from directrix.tables.coding.prior import CellKinds
@@ -59,7 +59,7 @@ def elimination():
     table = Binner().fit(X)
     cells = np.asarray(table.cells(X))
     kinds = [CellKinds.of(bins) for bins in table.bins_]
-    seen = TrainingRows(cells, y, np.ones(len(y)), np.arange(len(y)) % 3)
+    seen = Rows(cells, y, np.ones(len(y)), np.arange(len(y)) % 3)
     search = StructureSearch(kinds, seen, Counting(seen))
     usable = search._usable(None)
     design_of = lambda columns: CardCoding(search._coding(columns))  # noqa: E731

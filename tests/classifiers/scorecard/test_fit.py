@@ -6,7 +6,7 @@ from sklearn.linear_model import LogisticRegression
 
 from directrix.classifiers import ScorecardClassifier
 from directrix.designs.card import UnbinnedBaseline
-from directrix.fitting.training_rows import TrainingRows
+from directrix.fitting.training_rows import Rows
 from directrix.metrics import AUC
 from directrix.tables import Binner
 from directrix.tables.coding.prior import CellKinds
@@ -30,7 +30,7 @@ class TestStraightLines:
         y = np.nan_to_num(X).sum(axis=1) + rng.normal(size=120) > 0
         binner = Binner().fit(X)
         kinds = [CellKinds.of(bins) for bins in binner.bins_]
-        rows = TrainingRows(binner.cells(X), y, np.ones(120), np.arange(120) % 3)
+        rows = Rows(binner.cells(X), y, np.ones(120), np.arange(120) % 3)
         return binner, rows, UnbinnedBaseline(kinds, rows, None)
 
     def test_they_are_logistic_regressions_on_the_means_of_bins(self, lines):

@@ -5,7 +5,7 @@ from scipy.stats import chi2, chi2_contingency, norm
 
 from directrix import ScorecardClassifier
 from directrix.designs.screening import ScreenedColumns, columns_by_information, information
-from directrix.fitting.training_rows import TrainingRows
+from directrix.fitting.training_rows import Rows
 from directrix.models.card import Card, Cross
 from directrix.tables import Binner
 from directrix.tables.coding.prior import CellKinds
@@ -41,7 +41,7 @@ def wide_rows(n=300, d=120, effect=None, seed=0):
 
 def training_rows(X, y):
     binner = Binner().fit(X)
-    rows = TrainingRows(binner.cells(X), y, np.ones(len(y)), np.arange(len(y)) % 4)
+    rows = Rows(binner.cells(X), y, np.ones(len(y)), np.arange(len(y)) % 4)
     return [CellKinds.of(each) for each in binner.bins_], rows
 
 

@@ -6,7 +6,7 @@ import pytest
 from directrix.designs.card import CardCandidates, UnbinnedBaseline
 from directrix.fitting.choice import Trials
 from directrix.fitting.fit_rows import fit_best
-from directrix.fitting.training_rows import TrainingRows
+from directrix.fitting.training_rows import Rows
 from directrix.frontier.compare import LeastLoss
 from directrix.metrics import AUC
 from directrix.tables import Binner
@@ -26,7 +26,7 @@ def coded(bent):
     binner = Binner(max_bins=10).fit(X)
     kinds = [CellKinds.of(bins) for bins in binner.bins_]
     cells = binner.cells(X)
-    rows = TrainingRows(cells, y, np.ones(N), np.arange(N) % 3)
+    rows = Rows(cells, y, np.ones(N), np.arange(N) % 3)
     bases = [
         column_basis(kind, cell_weights(kind, column, rows.weight), 8, centred=True)
         for kind, column in zip(kinds, cells.T, strict=True)

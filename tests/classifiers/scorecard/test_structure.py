@@ -5,7 +5,7 @@ import pytest
 
 from directrix.designs.structure import Structure, StructureSearch
 from directrix.designs.trainers import CountTrainer, RowTrainer
-from directrix.fitting.training_rows import TrainingRows
+from directrix.fitting.training_rows import Rows
 from directrix.frontier.compare import FoldDesigns
 from directrix.metrics import AUC
 from directrix.tables.coding.coded_rows import CodedRows
@@ -29,7 +29,7 @@ def rows(*, n=N, crossed=True, seed=0, folds=3):
     cells = np.column_stack([rng.integers(0, kinds.n_cells, n) for kinds in KINDS])
     odd = (cells[:, 0] > 4) ^ (cells[:, 2] % 2 == 1) if crossed else cells[:, 0] > 4
     positive = np.where(rng.random(n) < 0.85, odd, ~odd)
-    return TrainingRows(cells, positive, np.ones(n), rng.permutation(n) % folds)
+    return Rows(cells, positive, np.ones(n), rng.permutation(n) % folds)
 
 
 def search(data, trainer, **options):

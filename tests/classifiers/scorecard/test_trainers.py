@@ -6,7 +6,7 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from directrix.designs.trainers import CountTrainer, RowTrainer
-from directrix.fitting.training_rows import TrainingRows
+from directrix.fitting.training_rows import Rows
 from directrix.frontier.pencil import RidgeMoments
 from directrix.tables.coding.coded_rows import CodedRows, Coding
 
@@ -18,7 +18,7 @@ def coded():
     coding = Coding([rng.normal(size=(6, 3)), rng.normal(size=(4, 3))])
     cells = np.column_stack([rng.integers(0, 6, N), rng.integers(0, 4, N)])
     positive = rng.random(N) < 0.15 * cells[:, 0]
-    rows = TrainingRows(cells, positive, rng.uniform(0.5, 2.0, N), np.arange(N) % 3)
+    rows = Rows(cells, positive, rng.uniform(0.5, 2.0, N), np.arange(N) % 3)
     return CodedRows.of(coding.cell_numbers(cells, []), coding), rows
 
 

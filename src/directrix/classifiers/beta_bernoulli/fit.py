@@ -28,7 +28,7 @@ from directrix.classifiers.beta_bernoulli.sparse_prior import (
 from directrix.classifiers.kernels import Columns, Kernel, KernelColumns, KernelExpansion
 from directrix.fitting.progress import Progress
 from directrix.fitting.sgd import kernel_sgd, linear_sgd
-from directrix.fitting.training_rows import TrainingRows
+from directrix.fitting.training_rows import Rows
 from directrix.losses import BetaBernoulli
 from directrix.solve import lbfgs
 
@@ -116,7 +116,7 @@ class FitSettings:
         """Whether the solver searches for the least training error."""
         return self.solver in ("sla", "slam")
 
-    def fit(self, rows: TrainingRows, alpha: float) -> FittedModel:
+    def fit(self, rows: Rows, alpha: float) -> FittedModel:
         """Fit to rows, starting from logistic regression with the same ridge.
 
         The start is never the solution of a neighbouring ridge: under a strong ridge coefficients
@@ -124,7 +124,7 @@ class FitSettings:
         """
         return self._fit(self._space(rows), rows, alpha, exact=True)
 
-    def _space(self, rows: TrainingRows) -> Columns:
+    def _space(self, rows: Rows) -> Columns:
         """Return the columns of the model; with a kernel this is the expensive part."""
         if self.kernel is None:
             return Columns(rows.X, np.arange(rows.X.shape[1]))
@@ -132,7 +132,7 @@ class FitSettings:
             return KernelColumns.from_rows(self.kernel, rows.X)
         return KernelExpansion.from_rows(self.kernel, rows.X)
 
-    def _fit(self, space: Columns, rows: TrainingRows, alpha: float, *, exact: bool) -> FittedModel:
+    def _fit(self, space: Columns, rows: Rows, alpha: float, *, exact: bool) -> FittedModel:
         """Fit to rows whose columns have been computed."""
         if self.sparse and not self.searches_errors and alpha <= 0:
             msg = "prior='gaussian-laplace' starts from a ridge: give alpha above zero"
@@ -216,7 +216,7 @@ class FitSettings:
         )
 
     def held_out_losses(
-        self, rows: TrainingRows, alphas: Sequence[float], progress: Progress
+        self, rows: Rows, alphas: Sequence[float], progress: Progress
     ) -> dict[float, float]:
         """Return the mean log-loss of each ridge over the held-out rows of all folds.
 

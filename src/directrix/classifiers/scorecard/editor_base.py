@@ -24,7 +24,7 @@ from directrix.files.atomic import atomic_file
 from directrix.fitting.choice import limit_by_order, sizes_of
 from directrix.fitting.directions import directions_of
 from directrix.fitting.finalize import centre_and_scale
-from directrix.fitting.training_rows import TrainingRows, checked_weight, class_folds, group_folds
+from directrix.fitting.training_rows import Rows, checked_weight, class_folds, group_folds
 from directrix.metrics.segments import InEverySegment
 from directrix.metrics.table import TABLE, resolve, written
 from directrix.models.card import IntegerPoints, PointsToDoubleOdds, scale_of
@@ -339,7 +339,7 @@ def _set_apart(table: TrainingTable, lockbox: Any, used: IntArray, n_rows: int) 
     if rows.group is not None:
         fold = group_folds(rows.group, rows.positive, parts)
     else:
-        by_key = class_folds(rows.keys, rows.positive, parts)
+        by_key = class_folds(np.asarray(rows.keys), rows.positive, parts)
         if by_key is None or by_key.max() < parts - 1:
             msg = f"a lockbox of one in {parts} rows of each class needs {parts} rows of each class"
             raise EditError(msg)
@@ -477,7 +477,7 @@ def base_of_state(cls: Any, state: Mapping[str, Any]) -> tuple[EditBase, Arrange
     n = len(state["positive_rows"])
     weight = np.ones(n) if state["weight"] is None else np.asarray(state["weight"], dtype=float)
     fold = np.asarray(state["fold"], dtype=np.int64)
-    training = TrainingRows(None, np.asarray(state["positive_rows"], dtype=bool), weight, fold)
+    training = Rows(None, np.asarray(state["positive_rows"], dtype=bool), weight, fold)
     rows = EditRows(
         atoms,
         training,

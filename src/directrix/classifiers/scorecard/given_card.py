@@ -14,7 +14,7 @@ from directrix.designs.editing import lockbox_assessment
 from directrix.designs.points import finished, points_as_rows
 from directrix.fitting.finalize import finalize_on_rows
 from directrix.fitting.fit_rows import Fitted
-from directrix.fitting.training_rows import TrainingRows, checked_weight
+from directrix.fitting.training_rows import Rows, checked_weight
 from directrix.metrics.table import resolve
 from directrix.models.card import Card
 from directrix.models.report import DirectReport
@@ -54,7 +54,7 @@ def typed_card_on_rows(
     part = np.empty(len(positive), dtype=np.int64)
     for side in (positive, ~positive):
         part[side] = np.arange(np.count_nonzero(side)) % _PARTS
-    rows = TrainingRows(None, positive, weight, part)
+    rows = Rows(None, positive, weight, part)
     line = np.array([1.0, -cutoff])
     fitted = finalize_on_rows(metric, rows, line, scores, assessment)
     made, fitted = finished(card, fitted)

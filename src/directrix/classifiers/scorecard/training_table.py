@@ -17,7 +17,7 @@ from directrix.classifiers.labels import dates_in_microseconds, plain_labels, po
 from directrix.designs.card import CardDesign, CardSettings
 from directrix.designs.editing import EditStart
 from directrix.fitting.fit_rows import Fitted
-from directrix.fitting.training_rows import TrainingRows, checked_weight, folds_given
+from directrix.fitting.training_rows import Rows, checked_weight, folds_given
 from directrix.models.card import Card, Cross
 from directrix.rows.keys import mix_bits
 from directrix.tables import Binner, Table
@@ -111,7 +111,7 @@ class TrainingTable:
     """
 
     table: Table
-    rows: TrainingRows
+    rows: Rows
     classes: AnyArray
     order: list[int]
 
@@ -141,7 +141,7 @@ class TrainingTable:
         folds = folds_given(classifier.cv, table.values, labels, groups)
         classes = two_classes(labels[kept])
         label = positive_label(classifier.positive, classes)
-        rows = TrainingRows.of(table.values[:, order], labels, label, weight, folds, groups)
+        rows = Rows.of(table.values[:, order], labels, label, weight, folds, groups)
         return cls(table, rows, classes, order)
 
     def fitted_binner(self, binner: Any) -> Any:
