@@ -6,7 +6,7 @@ tell apart, and rates are too good. Groups of copies, held out together, are the
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 from warnings import warn
 
 import numpy as np
@@ -38,23 +38,15 @@ def warn_about_copies(rows: Rows, labels: AnyArray) -> None:
     try:
         X = rows.X if sparse.issparse(rows.X) else np.asarray(rows.X, dtype=np.float64)
         copied = copied_class(X[used], rows.positive[used])
-    except (TypeError, ValueError):  # not numbers
+    except (IndexError, TypeError, ValueError):  # no table of numbers
         return
     if copied is not None:
-        label = labels.tolist()[copied.positive]
-        warn(CopiedRowsWarning(label, copied.copies, copied.rows), stacklevel=find_stacklevel())
+        side, *counts = copied
+        warn(CopiedRowsWarning(labels.tolist()[side], *counts), stacklevel=find_stacklevel())
 
 
-class CopiedClass(NamedTuple):
-    """A class with copies: which, how many of its rows are copies, and how many rows it has."""
-
-    positive: bool
-    copies: int
-    rows: int
-
-
-def copied_class(X: Any, positive: AnyArray) -> CopiedClass | None:
-    r"""Return the class whose rows are copied far more often than by chance, or None.
+def copied_class(X: Any, positive: AnyArray) -> tuple[int, int, int] | None:
+    r"""Return the class whose rows are copied beyond chance, its copies and its rows; or None.
 
     It is the class with fewer distinct rows. Two of its rows are equal with probability
 
@@ -82,21 +74,15 @@ def copied_class(X: Any, positive: AnyArray) -> CopiedClass | None:
     for part in (X[:, :half], X[:, half:]):
         which = np.unique(row_hash(as_rows(part))[inside], return_inverse=True)[1]
         halves *= _chance_of_equal(np.bincount(which))
-    other = counts[1 - side]
     across = float(counts[0] @ counts[1]) / float(counts[0].sum() * counts[1].sum())
-    chances = max(_chance_of_equal(other, _NONE_SEEN), across), halves
+    chances = max(_chance_of_equal(counts[1 - side], _NONE_SEEN), across), halves
     equal = _chance_of_equal(counts[side])
-    is_copied = all(
-        equal >= factor * by for factor, by in zip(_LEAST_FACTORS, chances, strict=True)
-    )
-    return CopiedClass(bool(side), n_copies, n_rows) if is_copied else None
+    beyond = all(equal >= factor * by for factor, by in zip(_LEAST_FACTORS, chances, strict=True))
+    return (side, n_copies, n_rows) if beyond else None
 
 
 def _chance_of_equal(counts: AnyArray, more: float = 0.0) -> float:
-    """Return the share of pairs of rows that are equal, from the numbers of equal rows.
-
-    ``more`` are pairs that there may have been.
-    """
+    """Return the share of equal pairs of rows, of which there may have been some more."""
     n = float(counts.sum())
     pairs = float((counts * (counts - 1.0)).sum()) / 2.0
     return (pairs + more) / max(n * (n - 1.0) / 2.0, 1.0)

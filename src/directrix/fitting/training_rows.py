@@ -517,37 +517,28 @@ class Rows(NamedTuple):
         (`level_shares`): each has limits of its own, however few its rows are. Rows then have the
         weight of all of their class and segment.
         """
-        order, rows = self.order, self
-        positive = self.positive[order]
+        positive, counted, rows = self.positive, self.counted, self
         fold: IntArray | None
         if self.group is not None:
-            fold = group_folds(self.group[order], positive, share)
+            fold = group_folds(self.group, positive, share)
         elif by_segment and self.segments is not None:
-            counted = self.weight if self.counted is None else self.counted
+            order, plain = self.order, self.unpriced.weight
             segments = self.segments.take(order)
-            fold, factor = segments.set_apart(positive, counted[order], share)
-            rows = self._times(factor[np.argsort(order)])
+            fold, factor = segments.set_apart(positive[order], plain[order], share)
+            fold, factor = fold[np.argsort(order)], factor[np.argsort(order)]
+            counted = None if counted is None else counted * factor
+            rows = self._replace(weight=self.weight * factor, counted=counted)
         elif self.periods is None:
-            fold = class_folds(np.asarray(self.keys)[order], positive, share)
+            fold = class_folds(np.asarray(self.keys), positive, share)
         else:
-            day = self.periods.day[order]
-            fold = group_folds(checked_groups(day, len(day)), positive, share)
-        both = fold is not None and fold.max() >= share - 1
-        both = both and len(np.unique(positive[fold == 0])) == 2
-        if fold is None or not both:
+            fold = group_folds(checked_groups(self.periods.day, len(positive)), positive, share)
+        if fold is None or fold.max() < share - 1 or len(np.unique(positive[fold == 0])) < 2:
             msg = (
                 f"guarantee= sets one in {share} of the rows of each class apart: give {share} "
                 "rows of each class or more, in as many groups if there are groups"
             )
             raise ValueError(msg)
-        apart = np.empty(len(fold), dtype=bool)
-        apart[order] = fold == 0
-        return rows.take(~apart), rows.take(apart)
-
-    def _times(self, factor: FloatArray) -> Rows:
-        """Return the rows with their weights multiplied."""
-        counted = None if self.counted is None else self.counted * factor
-        return self._replace(weight=self.weight * factor, counted=counted)
+        return rows.take(fold != 0), rows.take(fold == 0)
 
 
 def _taken(part: Any, index: Any) -> Any:
