@@ -47,6 +47,7 @@ from directrix.exceptions import (
     OneClassPredictedWarning,
     OtherScaleWarning,
     OutOfReachError,
+    RefitDiffersWarning,
     ReversedScoresWarning,
     ShortCardWarning,
     SqlNameError,
@@ -396,6 +397,17 @@ ERRORS = [
             "this str is fitted already, and copies of it are fitted to these rows now: wrap it in "
             "sklearn.frozen.FrozenEstimator to keep it as it is, and give rows that it was not "
             "fitted to; sklearn.base.clone makes an unfitted copy"
+        ),
+    ),
+    (
+        RefitDiffersWarning("DecisionTreeClassifier", -0.02, 0.125, 14),
+        {"estimator": "DecisionTreeClassifier", "tpr": -0.02, "fpr": 0.125, "levels": 14},
+        (
+            "the copies of DecisionTreeClassifier that were cross-fitted are not like the final "
+            "one, which has 14 distinct scores: at this threshold it flags -2.0% of the positives "
+            "and +12.5% of the negatives more than they do, and the intervals of the rates are so "
+            "much wider. For the rates of the final one itself fit it first, wrap it in "
+            "sklearn.frozen.FrozenEstimator, and give rows that it was not fitted to"
         ),
     ),
     (

@@ -613,6 +613,7 @@ def test_groups_are_held_out_together():
     assert point.intervals.fpr[1] - point.intervals.fpr[0] > 0.1  # a hundred rows, not 300
 
 
+@pytest.mark.filterwarnings("ignore::directrix.exceptions.RefitDiffersWarning")
 def test_texts_and_data_frames_reach_the_estimator_untouched():
     rng = np.random.default_rng(0)
     y = rng.random(400) < 0.4
@@ -639,6 +640,7 @@ def test_folds_do_not_depend_on_the_order_of_numbers():
     assert rates(first.operating_point_) == pytest.approx(rates(second.operating_point_), abs=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::directrix.exceptions.RefitDiffersWarning")
 def test_weights_and_other_parameters_are_routed():
     X, y = table()
     weight = np.where(y, 5.0, 1.0) * np.linspace(0.5, 1.5, len(y))

@@ -1,9 +1,11 @@
 """Laws of thresholds around any model: the decision that is described is the one of `predict`."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.special import expit
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
@@ -13,6 +15,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from directrix import OperatingPointClassifier
+from directrix.exceptions import RefitDiffersWarning
 from directrix.export import load, save
 from directrix.fitting.held_out_scores import CrossFitting, ScoreScale
 
@@ -177,3 +180,29 @@ def test_positions_rise_with_thresholds_that_are_outside_by_little():
     assert scale.positions([-np.inf, np.inf]).tolist() == positions[[0, -1]].tolist()
     scores = scale.scores_at(positions)
     np.testing.assert_allclose(scores, [-0.005, 0.0, 0.5, 1.0, 1.005], atol=1e-15)
+
+
+@pytest.mark.parametrize("name", ["tree of depth 4", "logistic"])
+def test_intervals_of_both_rates_allow_for_the_step_to_the_final_estimator(name):
+    new, truth = table(20_000, seed=99)
+    missed, warned, fits = 0, 0, 16
+    for seed in range(fits):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model = OperatingPointClassifier(ESTIMATORS[name], "f1").fit(*table(seed=seed))
+        warned += any(isinstance(each.message, RefitDiffersWarning) for each in caught)
+        flagged = model.predict(new)
+        intervals = model.operating_point_.intervals
+        for rows, (low, high) in zip((truth, ~truth), intervals[:2], strict=True):
+            missed += not low <= flagged[rows].mean() <= high
+    assert missed <= stats.binom.isf(1e-3, 2 * fits, 0.05)
+    assert warned > fits / 6 if name == "tree of depth 4" else warned == 0
+
+
+def test_copies_that_flag_other_rows_than_the_final_estimator_say_by_how_much():
+    with pytest.warns(RefitDiffersWarning, match="FrozenEstimator") as caught:
+        OperatingPointClassifier(ESTIMATORS["tree of depth 4"], "f1").fit(*table(seed=5))
+    warning = next(w.message for w in caught if isinstance(w.message, RefitDiffersWarning))
+    assert warning.estimator == "DecisionTreeClassifier"
+    assert warning.levels <= 16
+    assert max(abs(warning.tpr), abs(warning.fpr)) > 0.03

@@ -34,6 +34,7 @@ from directrix.exceptions import (
     find_stacklevel,
 )
 from directrix.files.layout import is_number, is_text
+from directrix.fitting.choice import RefitScores
 from directrix.fitting.copies import warn_about_copies
 from directrix.fitting.finalize import FittedLine, HeldOut
 from directrix.fitting.guarantee import Guarantee, refuse_groups
@@ -48,6 +49,7 @@ from directrix.fitting.held_out_scores import (
     positive_response,
     response_method,
     splits_of,
+    warn_about_refit,
     warn_about_reversed,
 )
 from directrix.fitting.progress import single_blas_thread
@@ -92,7 +94,8 @@ class _HeldOutRows:
 
     ``why`` says in the report how the scores came about, and ``probabilities`` whether the scores
     are probabilities. ``tested`` are the positions of these rows among all that were given; by
-    default they are all. ``variance`` is that of claims about new rows.
+    default they are all. ``variance`` is that of claims about new rows. ``refit`` compares the
+    copies that gave the scores with the final estimator.
     """
 
     scores: FloatArray
@@ -104,6 +107,7 @@ class _HeldOutRows:
     probabilities: bool
     tested: IntArray | None = None
     variance: ClaimVariance = OF_GIVEN_SCORES
+    refit: RefitScores | None = None
 
     def of_used(self, column: Any) -> Any:
         """Return what a column has for the rows of weight above zero; None without it."""
@@ -183,7 +187,9 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
     Folds have estimators of their own, fitted to fewer rows than the final one, and an estimator
     that follows its rows closely is the surer of itself the fewer they are. Scores of each fold
     (probabilities as log-odds) are put on the scale of the final estimator: the class means of rows
-    that both were fitted to become the same.
+    that both were fitted to become the same. Where the final estimator still flags other shares of
+    these rows, intervals of the rates contain both, and `RefitDiffersWarning` is given if they are
+    far apart, as for short trees, whose scores tie.
 
     Examples
     --------
@@ -554,6 +560,7 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
             fit.method == "predict_proba",
             fit.tested,
             OF_GIVEN_SCORES if apart else OF_CROSS_FITTED,
+            fit.refit,
         )
 
     def _routed(self, sample_weight: Any, groups: Any, fit_params: dict[str, Any]) -> Any:
@@ -615,7 +622,11 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         other = next(label for label in self.classes_.tolist() if label != self.positive_)
         warn_about_reversed(rows, self.positive_, other)
         how = held_out.name, held_out.why
-        fit = fit_scores(metric, rows, *how, guarantee, variance=held_out.variance)
+        refit = None if held_out.refit is None else self._scale.of_both(held_out.refit)
+        options: dict[str, Any] = {"variance": held_out.variance, "refit": refit}
+        fit = fit_scores(metric, rows, *how, guarantee, **options)
+        if refit is not None:
+            warn_about_refit(refit, rows, fit.fitted.operating_point, held_out.name)
         fitted = self._at_score(fit.fitted, scores)
         self.metric_ = asked
         self._set_point(fitted)

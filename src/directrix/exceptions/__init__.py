@@ -381,6 +381,32 @@ class FittedEstimatorWarning(Fields, UserWarning):
         )
 
 
+class RefitDiffersWarning(Fields, UserWarning):
+    """Copies of an estimator that were cross-fitted flag other rows than the final one.
+
+    Scores that tie, such as those of a short tree, pass a threshold together.
+    """
+
+    #: Class of the estimator.
+    estimator: str
+    #: Shares of rows that the final estimator flags of the positives and of the negatives, less
+    #: those that its copies flag; all were fitted to these rows.
+    tpr: float
+    fpr: float
+    #: Number of distinct scores of the final estimator.
+    levels: int
+
+    def __str__(self) -> str:
+        return (
+            f"the copies of {self.estimator} that were cross-fitted are not like the final one, "
+            f"which has {self.levels:,} distinct scores: at this threshold it flags "
+            f"{self.tpr:+.1%} of the positives and {self.fpr:+.1%} of the negatives more than "
+            "they do, and the intervals of the rates are so much wider. For the rates of the "
+            "final one itself fit it first, wrap it in sklearn.frozen.FrozenEstimator, and give "
+            "rows that it was not fitted to"
+        )
+
+
 class UnusedBudgetWarning(Fields, UserWarning):
     """A budget of alerts decides nothing: too few days have more rows than it."""
 

@@ -11,7 +11,7 @@ from warnings import warn
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from directrix._typing import FloatArray, IntArray
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.exceptions import FewRowsWarning, find_stacklevel
 from directrix.fitting.training_rows import Rows
 from directrix.frontier.choice_validation import (
@@ -484,6 +484,36 @@ class RefitChange(NamedTuple):
         return 1.0 if change <= most else most / change
 
 
+class RefitScores(NamedTuple):
+    """Scores of rows that the final estimator and the copy of a fold were both fitted to.
+
+    ``final`` are those of the final estimator, ``copies`` those of the copies, on its scale.
+    """
+
+    positive: AnyArray
+    weight: FloatArray
+    final: FloatArray
+    copies: FloatArray
+
+    def gap(self, threshold: float) -> RateGap:
+        """Return by how much the final estimator flags more of each class than the copies."""
+        flagged = (self.final > threshold).astype(np.float64) - (self.copies > threshold)
+        gaps, variances = [], []
+        for side in (self.positive, ~self.positive):
+            share = self.weight[side] / max(float(self.weight[side].sum()), _SLIGHT)
+            gaps.append(float(share @ flagged[side]))
+            variances.append(float(share**2 @ (flagged[side] - gaps[-1]) ** 2))
+        return RateGap(gaps[0], gaps[1], (variances[0], variances[1]))
+
+
+class RateGap(NamedTuple):
+    """Difference of the rates of two models at one threshold, and the variances of both."""
+
+    tpr: float
+    fpr: float
+    variances: tuple[float, float]
+
+
 class Assessment(NamedTuple):
     """Rates of a line at its threshold.
 
@@ -530,12 +560,15 @@ class Assessment(NamedTuple):
         index: int,
         rows: str,
         change: RefitChange | None = None,
+        gap: RateGap | None = None,
     ) -> Assessment:
         """Assess the chosen candidate at one threshold of its held-out curve.
 
         ``curve`` is that of the held-out scores. ``index`` is the index of the threshold on the
         curve. ``rows`` says which rows these are. ``change`` is how the line refitted to all rows
-        differs from those of the folds.
+        differs from those of the folds. ``gap`` is how the rates of a final estimator differ from
+        those of its copies: the intervals of the rates contain both, and that of a metric which is
+        one of them. A metric that is best near the threshold changes less than its rates.
         """
         metric = choice.metric
         rates = float(curve.tpr[index]), float(curve.fpr[index])
@@ -556,13 +589,22 @@ class Assessment(NamedTuple):
             # What the choice promised too much is known as badly as it is large.
             variance = ranking_variance(curve, sizes, metric) + optimism**2
             intervals = intervals._replace(metric=on_logit_scale(expected.metric, variance))
-        if metric.limit is not None:
-            # The threshold itself rests on a count of few rows, whatever rate is expected.
-            observed = intervals_of(metric, empirical, curve, sizes, along_curve=along)
-            rate = metric.limit.rate
-            ends = getattr(observed, rate), getattr(intervals, rate)
-            hull = min(low for low, _ in ends), max(high for _, high in ends)
-            intervals = intervals._replace(**{rate: hull})
+        # What rows show of rates is as true as what is expected after the choice, and the threshold
+        # itself rests on a count of few rows.
+        possible = [(empirical, sizes)]
+        if gap is not None:
+            # The final estimator is as likely nearer to what its copies show of it (Burman 1989).
+            tpr = float(np.clip(expected.tpr + gap.tpr, 0.0, 1.0))
+            fpr = float(np.clip(expected.fpr + gap.fpr, 0.0, 1.0))
+            value = None if metric.uses_threshold else expected.metric
+            nearer = rates_of(metric, tpr, fpr, curve.prior, value)
+            both = expected, nearer
+            possible += [(each, less_sure.with_variance(each, gap.variances)) for each in both]
+        for shown, of_size in possible:
+            more = intervals_of(metric, shown, curve, of_size, along_curve=along)
+            if metric.limit is None:
+                more = more._replace(precision=intervals.precision, metric=intervals.metric)
+            intervals = hull(intervals, more)
         return cls(empirical, expected, intervals, rows, choice)
 
     @classmethod
@@ -574,6 +616,12 @@ class Assessment(NamedTuple):
         observed = rates_of(metric, *rates, curve.prior, None)
         intervals = intervals_of(metric, observed, curve, sizes_of(rows).over(OF_LINES.best))
         return cls(observed, observed, intervals, rows.name)
+
+
+def hull(first: Intervals, second: Intervals) -> Intervals:
+    """Return the least intervals that contain both of each rate."""
+    pairs = zip(first, second, strict=True)
+    return Intervals(*((min(a[0], b[0]), max(a[1], b[1])) for a, b in pairs))
 
 
 def _no_better(metric: Metric, expected: Rates, shown: Rates, prior: float) -> Rates:

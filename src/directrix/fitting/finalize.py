@@ -13,7 +13,15 @@ import numpy as np
 
 from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.exceptions import FewRowsWarning, OneClassPredictedWarning, find_stacklevel
-from directrix.fitting.choice import Assessment, Choice, RefitChange, Selection, prior_of, sizes_of
+from directrix.fitting.choice import (
+    Assessment,
+    Choice,
+    RefitChange,
+    RefitScores,
+    Selection,
+    prior_of,
+    sizes_of,
+)
 from directrix.fitting.training_rows import Rows, Standardization
 from directrix.frontier.compare import (
     FIRST_ROWS,
@@ -290,13 +298,15 @@ def finalize(
     units: Standardization | None = None,
     choice: Choice | None = None,
     scaled: ScaledLines | None = None,
+    refit: RefitScores | None = None,
 ) -> Finalized:
     """Set the threshold of the chosen candidate, and assess it for new rows.
 
     ``lines`` are those of the chosen candidate, in the units of the selection's rows. ``rows`` set
     the threshold, where they are more than those of the selection. ``units`` are those of the rows;
     the features' own by default. ``choice`` is that of the model this one is made from, if it has
-    been repeated already. ``scaled`` are the lines on one scale, if they are known.
+    been repeated already. ``scaled`` are the lines on one scale, if they are known. ``refit``
+    compares the copies of another estimator with the final one.
     """
     rows = selection.rows if rows is None else rows
     scaled = lines.on_one_scale(rows) if scaled is None else scaled
@@ -310,7 +320,8 @@ def finalize(
         change = RefitChange.of(metric, rows, scaled.every, threshold)
     line = scaled.refit.copy()
     line[-1] -= threshold
-    assessment = Assessment.of(choice, curve, index, rows.name, change)
+    gap = None if refit is None else refit.gap(threshold)
+    assessment = Assessment.of(choice, curve, index, rows.name, change, gap)
     scores = scaled.held_out - threshold
     line = line if units is None else units.line_back(line)
     calibrate = partial(_calibrated, rows.unpriced, scores)

@@ -20,8 +20,13 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_method_params
 
 from directrix._typing import AnyArray, FloatArray, IntArray
-from directrix.exceptions import MissingScoresError, ReversedScoresWarning, find_stacklevel
-from directrix.fitting.choice import Selection, sizes_of
+from directrix.exceptions import (
+    MissingScoresError,
+    RefitDiffersWarning,
+    ReversedScoresWarning,
+    find_stacklevel,
+)
+from directrix.fitting.choice import RefitScores, Selection, sizes_of
 from directrix.fitting.finalize import (
     FittedLine,
     HeldOut,
@@ -43,7 +48,7 @@ from directrix.frontier.compare import LeastLoss, curve_maker, round_scores
 from directrix.frontier.criterion import ExactMetric
 from directrix.metrics import AUC
 from directrix.metrics.base import Metric
-from directrix.models.operating_point import OF_GIVEN_SCORES, ClaimVariance
+from directrix.models.operating_point import OF_GIVEN_SCORES, ClaimVariance, OperatingPoint
 from directrix.models.report import UNKNOWN, CandidateResult, DirectReport
 from directrix.rows.keys import copy_keys, copy_numbers, hash_with_label, position_keys, row_hash
 from directrix.rows.rows import as_rows, feature_names_of, is_frame
@@ -130,6 +135,11 @@ class ScoreScale:
         if lower <= threshold < upper:
             return threshold
         return lower if np.isfinite(lower) else float(np.nextafter(upper, -np.inf))
+
+    def of_both(self, refit: RefitScores) -> RefitScores:
+        """Return the positions of the scores of an estimator and its copies."""
+        final, copies = (round_scores(self.positions(s)) for s in (refit.final, refit.copies))
+        return refit._replace(final=final, copies=copies)
 
     def beyond(self, position: float, *, below: bool) -> float:
         """Return a position below all scores, or above them, if another is on the same side."""
@@ -285,13 +295,15 @@ class CrossFit(NamedTuple):
     """A fitted estimator, and held-out scores on its scale.
 
     ``method`` is the one that scores rows. ``tested`` are the positions of the rows with held-out
-    scores, and ``scores`` are theirs, in favour of the positive class.
+    scores, and ``scores`` are theirs, in favour of the positive class. ``refit`` compares the
+    copies with the final estimator; None if that is the only copy.
     """
 
     estimator: Any
     method: str
     tested: IntArray
     scores: FloatArray
+    refit: RefitScores | None = None
 
 
 class _PartFit(NamedTuple):
@@ -342,20 +354,21 @@ class CrossFitting:
         )
         final = fits[-1].estimator
         method = response_method(final, self.asked)
-        scores = np.concatenate([fit.test for fit in fits])
+        scores, compared = np.concatenate([fit.test for fit in fits]), None
         if refit:
             probabilities, is_positive = method == "predict_proba", self.y == self.positive
             scale = ScoreScale.without_unit(scores, probabilities=probabilities)
             by_final = np.full(len(self.y), np.nan)
             by_final[rows] = fits[-1].seen
-            scores = np.concatenate(
-                [
-                    _on_scale_of(by_final[own], fit, is_positive[own], self.weight[own], scale)
-                    for fit, own in zip(fits, seen, strict=False)
-                ]
-            )
+            rescaled = [
+                _on_scale_of(by_final[own], fit, is_positive[own], self.weight[own], scale)
+                for fit, own in zip(fits, seen, strict=False)
+            ]
+            scores = np.concatenate([fit.test for fit in rescaled])
+            own, copies = np.concatenate(seen), np.concatenate([fit.seen for fit in rescaled])
+            compared = RefitScores(is_positive[own], self.weight[own], by_final[own], copies)
         tested = np.concatenate([split.test for split in splits])
-        return CrossFit(final, method, tested, scores)
+        return CrossFit(final, method, tested, scores, compared)
 
     def _fit(self, split: Split, seen: IntArray) -> _PartFit:
         """Fit a copy of the estimator to the training rows of a split, and score rows.
@@ -388,26 +401,30 @@ def _seen_before(splits: Sequence[Split]) -> list[IntArray]:
 
 def _on_scale_of(
     final: FloatArray, fit: _PartFit, positive: AnyArray, weight: FloatArray, scale: ScoreScale
-) -> FloatArray:
-    """Return the scores of test rows on the scale of the final estimator.
+) -> _PartFit:
+    """Return the scores of rows on the scale of the final estimator.
 
     ``final`` are the scores that the final estimator gives to the rows that ``fit`` has seen. They
     stay as they are if the rows are of one class, or the scores do not separate the classes.
     """
     sides = positive & (weight > 0), ~positive & (weight > 0)
     if not all(side.any() for side in sides):
-        return fit.test
+        return fit
     ends = [
         [float(np.average(scale.positions(scores)[side], weights=weight[side])) for side in sides]
         for scores in (fit.seen, final)
     ]
     (high, low), (final_high, final_low) = ends
     if high <= low or final_high <= final_low:
-        return fit.test
+        return fit
     factor = (final_high - final_low) / (high - low)
-    positions = scale.positions(fit.test) - (high + low) / 2.0
-    rescaled: FloatArray = scale.scores_at(factor * positions + (final_high + final_low) / 2.0)
-    return np.clip(rescaled, 0.0, 1.0) if scale.smallest else rescaled
+
+    def rescaled(scores: FloatArray) -> FloatArray:
+        positions = scale.positions(scores) - (high + low) / 2.0
+        moved: FloatArray = scale.scores_at(factor * positions + (final_high + final_low) / 2.0)
+        return np.clip(moved, 0.0, 1.0) if scale.smallest else moved
+
+    return fit._replace(test=rescaled(fit.test), seen=rescaled(fit.seen))
 
 
 # ── The end of a fit that starts from held-out scores ─────────────────────────────────────────────
@@ -418,6 +435,8 @@ PARTS = 10
 _GRID_PARTS = 3
 #: Standard errors by which an AUC below one half is no chance.
 _REVERSED = 4.0
+#: Standard errors of a rate by which that of the final estimator is another one.
+_OTHER = 2.0
 
 
 def fit_scores(
@@ -428,11 +447,13 @@ def fit_scores(
     guarantee: Guarantee | None = None,
     *,
     variance: ClaimVariance = OF_GIVEN_SCORES,
+    refit: RefitScores | None = None,
 ) -> Fitted:
     """Set the threshold of held-out scores, and assess and calibrate them, as those of a line.
 
     The only feature of ``rows`` is the score. ``name`` is what a report calls the model, and
-    ``why`` says how it came by its scores. ``variance`` is that of claims about new rows.
+    ``why`` says how it came by its scores. ``variance`` is that of claims about new rows. ``refit``
+    compares the copies that gave the scores with the final estimator.
     """
     if rows.fold is None:  # a class of one row
         rows = rows._replace(fold=np.zeros(len(rows.positive), dtype=np.int64))
@@ -445,7 +466,7 @@ def fit_scores(
         by = scores[:, None], ExactMetric(metric)
         rule = LeastLoss()
         selection = Selection(rows, *by, losses, losses, values, 0, rule, variance=variance)
-        fitted = finalize(metric, selection, Lines(identity)).fitted
+        fitted = finalize(metric, selection, Lines(identity), refit=refit).fitted
     else:
         fitted = _guaranteed(metric, rows, scores, guarantee)
     prior = float(rows.weight @ rows.positive) / float(rows.weight.sum())
@@ -474,6 +495,22 @@ def _guaranteed(metric: Metric, rows: Rows, scores: FloatArray, guarantee: Guara
     fitted = finalize_on_rows(metric, rows, line, scores - threshold, assessment)
     held_out = HeldOut.of_rows(rows.unpriced, scores - threshold, OF_GIVEN_SCORES)
     return fitted._replace(held_out=held_out)
+
+
+def warn_about_refit(refit: RefitScores, rows: Rows, point: OperatingPoint, name: str) -> None:
+    """Warn if copies flag other rows than the final estimator, far beyond what rows vary by.
+
+    ``point`` has the threshold on the scale of ``refit``.
+    """
+    gap, rates = refit.gap(point.threshold), point.expected
+    if rates is None:
+        return
+    for rate, by, n_rows in zip(rates[:2], (gap.tpr, gap.fpr), sizes_of(rows), strict=True):
+        if abs(by) > _OTHER * np.sqrt(max(rate * (1.0 - rate), 1.0 / n_rows) / n_rows):
+            levels = len(np.unique(refit.final))
+            warning = RefitDiffersWarning(name, gap.tpr, gap.fpr, levels)
+            warn(warning, stacklevel=find_stacklevel())
+            return
 
 
 def warn_about_reversed(rows: Rows, positive: Any, other: Any) -> None:

@@ -196,10 +196,17 @@ class EffectiveCounts(NamedTuple):
 
         The variance of a rate, :math:`p (1 - p) / n`, grows by the square of its correction.
         """
+        squares = (
+            (before - after) ** 2 for before, after in zip(shown[:2], expected[:2], strict=True)
+        )
+        return self.with_variance(expected, tuple(squares))
+
+    def with_variance(self, rates: Rates, added: Sequence[float]) -> EffectiveCounts:
+        """Return smaller sizes, by what is added to the variances of both rates."""
         sizes = []
-        for n_rows, before, after in zip(self, shown[:2], expected[:2], strict=True):
-            variance = max(after * (1.0 - after), 1.0 / max(n_rows, 1.0)) / n_rows
-            sizes.append(n_rows / (1.0 + (before - after) ** 2 / variance))
+        for n_rows, rate, more in zip(self, rates[:2], added, strict=True):
+            variance = max(rate * (1.0 - rate), 1.0 / max(n_rows, 1.0)) / n_rows
+            sizes.append(n_rows / (1.0 + more / variance))
         return EffectiveCounts(*sizes)
 
 
