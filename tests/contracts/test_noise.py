@@ -16,8 +16,15 @@ import pandas as pd
 import pytest
 from few_cases import SELECTION
 from scipy import stats
+from sklearn.linear_model import LogisticRegression
 
-from directrix import DirectClassifier, MomentClassifier, ScorecardClassifier, SmoothClassifier
+from directrix import (
+    DirectClassifier,
+    MomentClassifier,
+    OperatingPointClassifier,
+    ScorecardClassifier,
+    SmoothClassifier,
+)
 from directrix.metrics import Cost, PartialAUC, PrecisionAtK, RecallAtFPR
 
 # Samples are small, which some metrics warn of, and nothing is better than logistic regression.
@@ -139,6 +146,10 @@ FAMILIES = {
         *[Member(partial(DirectClassifier, metric), 1, fit=fit_source) for metric in METRICS],
         Member(partial(MomentClassifier, "auc"), 2, fit=fit_source),
     ],
+    "any model": [
+        Member(partial(OperatingPointClassifier, LogisticRegression(), metric), fits)
+        for metric, fits in (("f1", 18), ("error", 9), (RecallAtFPR(0.05), 9))
+    ],
 }
 
 
@@ -153,6 +164,8 @@ class Outcome(NamedTuple):
     expected, low, high, empirical, truth : float
     gaps : dict
         By name, those of the report.
+    rates : dict
+        By name, the interval of each rate at the threshold, and the rate of new rows.
     """
 
     name: str
@@ -163,6 +176,7 @@ class Outcome(NamedTuple):
     empirical: float
     truth: float
     gaps: dict
+    rates: dict
 
     @property
     def bias(self):
@@ -191,7 +205,16 @@ def outcome(member, rng):
         point.empirical.metric,
         truth,
         {name: gap for name, gap in gaps.items() if gap is not None},
+        rates_of(point, y_new, fitted.predict(X_new) == fitted.positive_),
     )
+
+
+def rates_of(point, y_new, flagged):
+    """Return the interval of each rate with what new rows show; no precision of no rows."""
+    shown = {"tpr": flagged[y_new].mean(), "fpr": flagged[~y_new].mean()}
+    if flagged.any():
+        shown["precision"] = y_new[flagged].mean()
+    return {name: (*getattr(point.intervals, name), rate) for name, rate in shown.items()}
 
 
 def n_fits(member, index):
@@ -227,6 +250,13 @@ def intervals_contain_the_truth(fits):
     assert len(excluded) <= stats.binom.isf(LEVEL, len(fits), 0.05)
 
 
+def intervals_contain_the_rates(fits):
+    for name in ("tpr", "fpr", "precision"):
+        of_rate = [each.rates[name] for each in fits if name in each.rates]
+        excluded = [rate for low, high, rate in of_rate if not low <= rate <= high]
+        assert len(excluded) <= stats.binom.isf(LEVEL, len(of_rate), 0.08)
+
+
 def expected_is_no_better_than_what_rows_showed_to_the_choice(fits):
     rosy = [each for each in fits if each.sign * (each.expected - each.empirical) > 1e-9]
     assert rosy == []
@@ -247,5 +277,6 @@ def test_claims_are_honest(family):
     fits = outcomes(family)
     no_more_is_expected_than_new_rows_show(fits)
     intervals_contain_the_truth(fits)
+    intervals_contain_the_rates(fits)
     expected_is_no_better_than_what_rows_showed_to_the_choice(fits)
     gaps_to_other_models_have_a_width(fits)
