@@ -13,8 +13,9 @@ from directrix._typing import AnyArray
 from directrix.classifiers.base import two_classes
 from directrix.classifiers.evaluation import Measure, ScoredRows, measure_binary
 from directrix.classifiers.labels import dates_in_microseconds, ending_with, plain_labels
-from directrix.classifiers.operating_point_classifier import OperatingPointClassifier, given_scores
+from directrix.classifiers.operating_point_classifier import OperatingPointClassifier
 from directrix.fitting.guarantee import Limits
+from directrix.fitting.held_out_scores import given_scores
 from directrix.fitting.training_rows import checked_weight
 from directrix.metrics.base import Metric
 from directrix.metrics.segments import Segments

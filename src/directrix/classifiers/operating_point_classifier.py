@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Self
 from warnings import warn
 
 import numpy as np
-from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import assert_all_finite, column_or_1d, get_tags, indexable
 from sklearn.utils._metadata_requests import _routing_enabled
@@ -44,9 +43,11 @@ from directrix.fitting.held_out_scores import (
     ScoreScale,
     Split,
     are_probabilities,
-    finite_scores,
     fit_scores,
+    given_scores,
+    is_fitted,
     positive_response,
+    require_cloneable,
     response_method,
     splits_of,
     warn_about_refit,
@@ -270,8 +271,8 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         elif frozen:
             held_out = self._frozen(X, labels, weight, groups)
         else:
-            _require_cloneable(self.estimator)
-            if _is_fitted(self.estimator):
+            require_cloneable(self.estimator)
+            if is_fitted(self.estimator):
                 warn(FittedEstimatorWarning(self.estimator), stacklevel=find_stacklevel())
             routed = self._routed(sample_weight, groups, fit_params)
             apart_by = groups if periods is None else periods.day  # whole days are set apart
@@ -661,50 +662,6 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         if self.estimator is not None:
             tags.input_tags = get_tags(self.estimator).input_tags
         return tags
-
-
-def given_scores(X: Any) -> FloatArray:
-    """Return scores that were given in place of rows, as an array."""
-    try:
-        scores = np.asarray(X, dtype=np.float64)
-    except (TypeError, ValueError):
-        msg = (
-            "without an estimator, X is one score for each row, and these are not numbers: give "
-            "scores, or take rows by model.around(estimator)"
-        )
-        raise TypeError(msg) from None
-    if scores.ndim == 2 and scores.shape[1] == 1:
-        scores = scores[:, 0]
-    if scores.ndim != 1:
-        msg = (
-            f"without an estimator, X is one score for each row, not an array of shape "
-            f"{scores.shape}: of predict_proba give the column of the positive class, and take "
-            "rows of a table by model.around(estimator)"
-        )
-        raise ValueError(msg)
-    return finite_scores(scores, _SCORES)
-
-
-def _require_cloneable(estimator: Any) -> None:
-    """Raise TypeError for a model that cannot be fitted again as scikit-learn does."""
-    if isinstance(estimator, type):
-        msg = f"the estimator is a class: give an instance, {estimator.__name__}(...)"
-        raise TypeError(msg)
-    if not hasattr(estimator, "get_params"):
-        msg = (
-            f"{type(estimator).__name__} is not a classifier in the style of scikit-learn: give "
-            "the scores themselves, with estimator=None"
-        )
-        raise TypeError(msg)
-
-
-def _is_fitted(estimator: Any) -> bool:
-    """Return whether an estimator that is to be fitted was fitted before."""
-    try:
-        check_is_fitted(estimator)
-        return bool(get_tags(estimator).requires_fit)
-    except (AttributeError, NotFittedError, TypeError):  # not all models follow scikit-learn
-        return False
 
 
 def _restored_held_out(state: ModelState) -> HeldOut | None:

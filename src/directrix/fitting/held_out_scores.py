@@ -15,9 +15,10 @@ from warnings import warn
 import numpy as np
 from scipy.special import expit
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import _check_method_params
+from sklearn.utils.validation import _check_method_params, check_is_fitted
 
 from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.exceptions import (
@@ -156,6 +157,50 @@ def are_probabilities(scores: FloatArray) -> bool:
 # ── Scores in favour of the positive class, from a fitted estimator ───────────────────────────────
 
 _METHODS = ("predict_proba", "decision_function")
+
+
+def given_scores(X: Any) -> FloatArray:
+    """Return scores that were given in place of rows, as an array."""
+    try:
+        scores = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError):
+        msg = (
+            "without an estimator, X is one score for each row, and these are not numbers: give "
+            "scores, or take rows by model.around(estimator)"
+        )
+        raise TypeError(msg) from None
+    if scores.ndim == 2 and scores.shape[1] == 1:
+        scores = scores[:, 0]
+    if scores.ndim != 1:
+        msg = (
+            f"without an estimator, X is one score for each row, not an array of shape "
+            f"{scores.shape}: of predict_proba give the column of the positive class, and take "
+            "rows of a table by model.around(estimator)"
+        )
+        raise ValueError(msg)
+    return finite_scores(scores, "the scores")
+
+
+def require_cloneable(estimator: Any) -> None:
+    """Raise TypeError for a model that cannot be fitted again as scikit-learn does."""
+    if isinstance(estimator, type):
+        msg = f"the estimator is a class: give an instance, {estimator.__name__}(...)"
+        raise TypeError(msg)
+    if not hasattr(estimator, "get_params"):
+        msg = (
+            f"{type(estimator).__name__} is not a classifier in the style of scikit-learn: give "
+            "the scores themselves, with estimator=None"
+        )
+        raise TypeError(msg)
+
+
+def is_fitted(estimator: Any) -> bool:
+    """Return whether an estimator that is to be fitted was fitted before."""
+    try:
+        check_is_fitted(estimator)
+        return bool(get_tags(estimator).requires_fit)
+    except (AttributeError, NotFittedError, TypeError):  # not all models follow scikit-learn
+        return False
 
 
 def response_method(estimator: Any, asked: str) -> str:
