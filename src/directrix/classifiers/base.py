@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
@@ -29,7 +30,7 @@ from directrix.classifiers.state import (
 )
 from directrix.exceptions import LabelNotFoundError, StateError
 from directrix.exceptions.columns import MissingColumnsError, listed
-from directrix.fitting.progress import limit_fits
+from directrix.fitting.progress import run_fits_on_copies, single_blas_thread
 from directrix.fitting.training_rows import (
     Rows,
     Standardization,
@@ -37,7 +38,12 @@ from directrix.fitting.training_rows import (
     folds_given,
 )
 from directrix.moments import Moments, ScoreHistogram
-from directrix.rows.rows import explain_rejection, feature_names_of, in_memory
+from directrix.rows.rows import (
+    explain_rejection,
+    feature_names_of,
+    in_memory,
+    require_same_index,
+)
 
 #: Stands for a classifier without ``cv``; None is an invalid value that a user may have given.
 _NO_CV = object()
@@ -55,7 +61,8 @@ class LinearClassifier(LinkedEstimator, ClassifierMixin, BaseEstimator):
     A subclass sets ``classes_`` and ``positive_`` (by `_set_classes`), ``coef_`` and
     ``intercept_`` in `fit` and defines ``predict_proba``. A score above zero predicts the last of
     ``classes_``, whether or not that is the positive class. ``feature_scales_`` has the standard
-    deviation of each feature, by which coefficients are compared. Fits run with one BLAS thread.
+    deviation of each feature, by which coefficients are compared. Fits run with one BLAS thread, on
+    a copy: one that fails changes nothing, and one that succeeds leaves nothing of the last.
     """
 
     classes_: AnyArray
@@ -64,11 +71,12 @@ class LinearClassifier(LinkedEstimator, ClassifierMixin, BaseEstimator):
     feature_scales_: FloatArray
     positive: Any
     positive_: Any
+    #: Names of the state of the last fit that the next one starts from.
+    _starts_from: tuple[str, ...] = ()
 
     def __init_subclass__(cls, *, one_blas_thread: bool = True, **options: Any) -> None:
-        """Let the fits of every classifier run with a single BLAS thread, unless it says not to."""
-        if one_blas_thread:
-            limit_fits(cls)
+        """Let fits of every classifier run on copies, and with one BLAS thread by default."""
+        run_fits_on_copies(cls, single_blas_thread if one_blas_thread else nullcontext())
         super().__init_subclass__(**options)
 
     def decision_function(self, X: Any) -> FloatArray:
@@ -203,6 +211,9 @@ class LinearClassifier(LinkedEstimator, ClassifierMixin, BaseEstimator):
         facts.require_names()
         return {}
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "classes_")
+
     def __dir__(self) -> list[str]:
         return [name for name in super().__dir__() if name not in _INTERNAL]
 
@@ -216,6 +227,7 @@ class LinearClassifier(LinkedEstimator, ClassifierMixin, BaseEstimator):
         self, X: Any, y: Any, sample_weight: Any, groups: Any, *, cv: Any = _NO_CV
     ) -> Rows:
         """Validate rows and set ``classes_``; return the rows of weight above zero, with keys."""
+        require_same_index(X=X, y=y, sample_weight=sample_weight, groups=groups)
         X, y = self._validated(X, y)
         weight = checked_weight(sample_weight, X)
         folds = None if cv is _NO_CV else folds_given(cv, X, y, groups)
@@ -252,8 +264,6 @@ class LinearClassifier(LinkedEstimator, ClassifierMixin, BaseEstimator):
         self.feature_scales_ = moments.feature_scales()
         if moments.feature_names is not None:
             self.feature_names_in_ = np.array(moments.feature_names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
 
     def _validated(self, X: Any, y: Any, *, reset: bool = True) -> tuple[Any, AnyArray]:
         """Return features and labels as arrays, checked by scikit-learn."""

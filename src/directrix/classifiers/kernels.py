@@ -326,9 +326,8 @@ def support_attributes(arrays: StateArrays) -> dict[str, Any]:
 
 # ── KernelScoring: what classifiers share that are linear models or kernel expansions ─────────────
 
-#: Attributes of linear models, and of the other kind.
+#: Attributes of linear models alone.
 _OF_LINES = ("coef_", "feature_scales_")
-_OF_EXPANSIONS = ("dual_coef_", "support_", "support_vectors_", "n_support_")
 _REASON = (
     "a model with a kernel is a sum over rows and has no coefficients of features, so it has no "
 )
@@ -376,11 +375,6 @@ class KernelScoring(LinearClassifier):
             )
             raise ValueError(msg)
         return super().scoring_formula()
-
-    def _forget_model(self) -> None:
-        """Delete the model of an earlier fit, which may have had another kernel or none."""
-        for name in (*_OF_LINES, *_OF_EXPANSIONS):
-            self.__dict__.pop(name, None)
 
     def _state_arrays(self) -> dict[str, Any]:
         if self._kernel is None:

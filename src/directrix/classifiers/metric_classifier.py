@@ -103,9 +103,7 @@ class MetricClassifier(ReportingClassifier):
         """
         resolved = [resolve(metric) for metric in metrics]
         classifiers = [copy(self).set_params(metric=metric) for metric in resolved]
-        # By a copy: what validates the rows sets attributes, and this estimator is not fitted.
-        rows = X, y, sample_weight, groups
-        copy(self)._fit_metrics(resolved, classifiers, rows)  # noqa: SLF001
+        self._fit_metrics(resolved, classifiers, (X, y, sample_weight, groups))
         return classifiers
 
     @abstractmethod

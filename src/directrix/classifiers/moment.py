@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from typing import Any, Self
 from warnings import warn
 
@@ -30,7 +31,7 @@ from directrix.models.operating_point import Calibration
 from directrix.moments import Moments
 from directrix.rows import labels
 from directrix.rows.keys import CopyCounter, folds_by_key, hash_with_label, row_hash
-from directrix.rows.rows import as_rows
+from directrix.rows.rows import as_rows, require_same_index
 
 #: All rows, which set the threshold, and those on which candidates are compared.
 GivenRows = tuple[Rows, Rows]
@@ -291,14 +292,14 @@ class MomentClassifier(ThresholdClassifier):
         progress = Progress(self)
         first = not hasattr(self, "moments_")
         require_same_classes(self, classes)
+        require_same_index(X=X, y=y, sample_weight=sample_weight)
         X, y = self._validated(X, y, reset=first)
         if first:
             self._set_classes(two_classes(y if classes is None else np.asarray(classes)))
         weight = checked_weight(sample_weight, X)
         fold = None
         if self.shrinkage == "cv":
-            if first or not hasattr(self, "_copies"):
-                self._copies = CopyCounter()
+            self._copies = deepcopy(getattr(self, "_copies", None)) or CopyCounter()
             fold = folds_by_key(self._copies.keys(hash_with_label(row_hash(as_rows(X)), y)), _FOLDS)
         moments = self._summary(X, y, weight, fold)
         moments = moments if first else self.moments_ + moments

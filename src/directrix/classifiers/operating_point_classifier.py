@@ -65,6 +65,7 @@ from directrix.models.operating_point import (
 )
 from directrix.moments import ScoreHistogram
 from directrix.moments.score_histogram import BINS
+from directrix.rows.rows import require_same_index
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
@@ -256,6 +257,7 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         metric = self._asked_metric()
         guarantee = Guarantee.asked(metric, self.limits, self.guarantee)
         refuse_groups(groups, self.limits)
+        require_same_index(X=X, y=y, sample_weight=sample_weight, groups=groups)
         columns = {n: fit_params.pop(n) for n in self._names_in_fit if n in fit_params}
         X, labels = self._checked_rows(X, y)
         costs = self._row_costs(X, metric, columns, len(labels))
@@ -280,7 +282,6 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         with single_blas_thread:
             self._set_threshold(metric, guarantee, held_out, costs, periods, segments)
         for name in ("n_features_in_", "feature_names_in_"):
-            self.__dict__.pop(name, None)
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
         return self

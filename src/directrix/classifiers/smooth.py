@@ -458,13 +458,17 @@ class SmoothClassifier(KernelScoring, ThresholdClassifier):
             classifier._choose(metric, sweep, progress)  # noqa: SLF001 - a copy of this very classifier
         return classifiers
 
+    @property
+    def _starts_from(self) -> tuple[str, ...]:  # type: ignore[override]
+        previous = isinstance(self.start, str) and self.start == "previous"
+        return ("coef_", "intercept_") if previous else ()
+
     def _sweep(self, metric: Metric, rows: tuple[Any, Any, Any, Any], progress: Progress) -> _Sweep:
         """Fit the candidates to rows, labels, weights and groups."""
         kernel, held_out = Kernel.of(self.kernel, self.kernel_params), self.cv is not None
         recipes = recipes_for(self)
         if not held_out:
             check_without_folds(self, recipes, rows[-1])
-        # Before _forget_model, since the line of the last fit may be the start.
         given = self._prepare_rows(*rows, **({"cv": self.cv} if held_out else {}))
         weighted = given.weighted(self.class_weight, self._labels)
         if held_out:
@@ -486,7 +490,6 @@ class SmoothClassifier(KernelScoring, ThresholdClassifier):
             units, start = identity_units(space.X), None
             prepared = prepare(weighted._replace(X=space.X), n_folds, None, units)
         self._kernel = kernel
-        self._forget_model()
         if kernel is None:
             self._set_feature_scales(given)
         seen = prepared.seen

@@ -16,9 +16,10 @@ from directrix.designs.points import PointsFit, finished, points_as_rows
 from directrix.designs.screening import WIDE, ScreenedColumns, screened
 from directrix.designs.structure import Structure, StructureSearch
 from directrix.designs.trainers import CountTrainer, RowTrainer, Trainer
+from directrix.exceptions import FewRowsWarning, silenced
 from directrix.fitting.choice import Choice, Selection
 from directrix.fitting.directions import DirectionPrices, flat_columns
-from directrix.fitting.finalize import FittedLine, few_rows_known
+from directrix.fitting.finalize import FittedLine
 from directrix.fitting.fit_rows import (
     FTOL,
     BestFit,
@@ -193,7 +194,7 @@ class CardEnd:
     columns: ScreenedColumns | None
     edited: tuple[Rows, FloatArray | None]
 
-    @few_rows_known()
+    @silenced(FewRowsWarning)  # which the fit of the full card gives
     def draft(self, metric: Metric, best: BestFit) -> Draft:
         """Return the chosen card, on its scale if it has one.
 

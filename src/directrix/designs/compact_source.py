@@ -17,8 +17,8 @@ from directrix._typing import FloatArray, IntArray
 from directrix.designs.compact import SizeRule, in_scores, sizes_to_make
 from directrix.designs.points import scaled_without_rows
 from directrix.engines.tasks import CellFeatures
+from directrix.exceptions import FewRowsWarning, silenced
 from directrix.fitting.choice import SelectionRule
-from directrix.fitting.finalize import few_rows_known
 from directrix.fitting.fit_rows import Fitted
 from directrix.fitting.fit_source import (
     CandidateGroup,
@@ -98,7 +98,7 @@ class SourceSizes:
     scale: Scale | None
     make: MakeSizes
 
-    @few_rows_known()
+    @silenced(FewRowsWarning)  # which the fit of the full card gives
     def run(self, chosen: Chosen, full: Fitted, max_lines: int | str) -> Fitted:
         """Return the compact card that is asked for, with others in ``sizes``.
 

@@ -7,6 +7,9 @@ parses a message.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from directrix.exceptions.columns import USE_SCORECARD as USE_SCORECARD
@@ -199,7 +202,8 @@ class CardSizeError(Fields, ValueError):
         if not self.known:
             return (
                 "this card has one size only: it was fitted with max_lines=None, is small anyway, "
-                "or was read from a file. Fit it to rows with max_lines='auto' or a number of lines"
+                "was read from a file, or was given a threshold (choose its size first). Fit it to "
+                "rows with max_lines='auto' or a number of lines"
             )
         return (
             f"no card has at most {self.max_lines} lines; the sizes are "
@@ -524,6 +528,25 @@ def is_inside_search() -> bool:
             return True
         frame = frame.f_back
     return False
+
+
+#: Categories of warnings that the fit of this thread gives elsewhere, or not at all.
+_SILENCED: ContextVar[tuple[type[Warning], ...]] = ContextVar("_SILENCED", default=())
+
+
+@contextmanager
+def silenced(category: type[Warning]) -> Iterator[None]:
+    """Let `is_silenced` hold in this thread; `warnings.catch_warnings` would change all threads."""
+    token = _SILENCED.set((*_SILENCED.get(), category))
+    try:
+        yield
+    finally:
+        _SILENCED.reset(token)
+
+
+def is_silenced(category: type[Warning]) -> bool:
+    """Return whether not to give warnings of a category: the rest of the fit does."""
+    return category in _SILENCED.get()
 
 
 def find_stacklevel() -> int:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
-from warnings import catch_warnings, simplefilter, warn
+from warnings import warn
 
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray, IntArray
-from directrix.exceptions import FewRowsWarning, OneClassPredictedWarning, find_stacklevel
+from directrix.exceptions import (
+    FewRowsWarning,
+    OneClassPredictedWarning,
+    find_stacklevel,
+    is_silenced,
+)
 from directrix.fitting.choice import (
     Assessment,
     Choice,
@@ -463,7 +467,7 @@ def fit_threshold(metric: Metric, rows: Rows, scores: FloatArray) -> tuple[float
     curve = curve_maker(rows.positive, rows.weight)(scores)
     threshold, _, index = metric.best(curve)
     fewest = min(sizes_of(rows))
-    if fewest < _MIN_CLASS_ROWS:
+    if fewest < _MIN_CLASS_ROWS and not is_silenced(FewRowsWarning):
         number = "one row" if fewest == 1 else f"{fewest:.3g} rows"
         warn(
             f"one class has {number} only, so the threshold and the rates rest on very little; "
@@ -476,14 +480,6 @@ def fit_threshold(metric: Metric, rows: Rows, scores: FloatArray) -> tuple[float
         reach = float(np.ptp(scores)) or 1.0
         threshold = float(scores.max() + reach if threshold > 0 else scores.min() - reach)
     return threshold, curve, index
-
-
-@contextmanager
-def few_rows_known() -> Iterator[None]:
-    """Give no `FewRowsWarning`: the fit that a model is derived from has given it."""
-    with catch_warnings():
-        simplefilter("ignore", FewRowsWarning)
-        yield
 
 
 def warn_about_one_class(point: OperatingPoint, without_search: str = "", remedy: str = "") -> None:

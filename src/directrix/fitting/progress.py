@@ -1,8 +1,10 @@
-"""How a fit runs: with one BLAS thread, and with lines on stdout if it is verbose."""
+"""How a fit runs: on a copy, with one BLAS thread, and with lines on stdout if it is verbose."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from copy import copy
 from functools import cache, wraps
 from threading import Lock, local
 from time import monotonic
@@ -60,26 +62,6 @@ class SingleBlasThread:
 single_blas_thread = SingleBlasThread()
 
 
-def limit_fits(cls: type) -> None:
-    """Make the fits that a class defines run with a single BLAS thread.
-
-    Methods that ``cls`` inherits are left to the class that defines them.
-    """
-    for name in FITS:
-        method = vars(cls).get(name)
-        if method is not None:
-            setattr(cls, name, _limited(method))
-
-
-def _limited(method: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(method)
-    def limited(*arguments: Any, **options: Any) -> Any:
-        with single_blas_thread:
-            return method(*arguments, **options)
-
-    return limited
-
-
 def _set_threads(numbers: Iterable[tuple[Any, int]]) -> None:
     """Set the numbers of threads of libraries."""
     for library, number in numbers:
@@ -99,6 +81,69 @@ def _is_set_by_thread(library: Any) -> bool:
 def _blas() -> Any:
     """Return the BLAS libraries of the process; to look for them takes milliseconds."""
     return ThreadpoolController().select(user_api="blas")
+
+
+# ── A fit runs on a copy, whose state replaces that of the estimator once all has succeeded ───────
+
+
+#: Names with an underscore at an end that are no state of a fit: what a user or an editor asks for.
+_REQUESTS = ("_metadata_request", "_sklearn_output_config", "_editable")
+
+
+class _Running(local):
+    """The copies that the fits of this thread run on."""
+
+    copies: tuple[Any, ...] = ()
+
+
+_running = _Running()
+
+
+def run_fits_on_copies(cls: type, limit: AbstractContextManager[Any]) -> None:
+    """Make the fits that a class defines run on copies, and within ``limit``.
+
+    Methods that ``cls`` inherits are left to the class that defines them.
+    """
+    for name in FITS:
+        method = vars(cls).get(name)
+        if method is not None:
+            setattr(cls, name, _on_copy(method, name, limit))
+
+
+def _on_copy(
+    method: Callable[..., Any], name: str, limit: AbstractContextManager[Any]
+) -> Callable[..., Any]:
+    @wraps(method)
+    def fit(estimator: Any, *arguments: Any, **options: Any) -> Any:
+        outer = _running.copies
+        if any(each is estimator for each in outer):  # a subclass calls the fit of its base class
+            return method(estimator, *arguments, **options)
+        made = copy(estimator) if name == "partial_fit" else _unfitted(estimator)
+        _running.copies = (*outer, made)
+        try:
+            with limit:
+                result = method(made, *arguments, **options)
+        finally:
+            _running.copies = outer
+        if name != "fit_each":  # which returns other estimators
+            estimator.__dict__ = made.__dict__
+        return estimator if result is made else result
+
+    return fit
+
+
+def _unfitted(estimator: Any) -> Any:
+    """Return a copy with the same parameters, and no state of a fit but what the next starts from.
+
+    ``_starts_from`` names that. State has an underscore at one end of its name.
+    """
+    made, kept = copy(estimator), (*_REQUESTS, *estimator._starts_from)  # noqa: SLF001
+    made.__dict__ = {
+        name: value
+        for name, value in vars(estimator).items()
+        if name in kept or not (name.startswith("_") or name.endswith("_"))
+    }
+    return made
 
 
 # ── Lines on stdout ───────────────────────────────────────────────────────────────────────────────

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from directrix._typing import FloatArray, IntArray
-from directrix.exceptions import find_stacklevel
+from directrix.exceptions import find_stacklevel, is_silenced
 from directrix.losses.base import Loss
 from directrix.objectives import DataObjective
 from directrix.solve import Callback, Solution
@@ -124,7 +124,8 @@ def kernel_sgd(
     penalty = ridge / np.bincount(center_index, share)
     longest = float(np.einsum("ij,ij->i", matrix, matrix).max())
     first_step = 1.0 / (steepness(loss) * (1.0 + longest))
-    if first_step * float(penalty.max()) * np.sqrt(longest) > 1.0:
+    unstable = first_step * float(penalty.max()) * np.sqrt(longest) > 1.0
+    if unstable and not is_silenced(ConvergenceWarning):
         warn(
             f"alpha={alpha:g} is large for solver='sgd': steps along the penalty are multiplied "
             "by the number of rows, and may be unstable. Give a smaller alpha, or another solver.",

@@ -17,9 +17,9 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from joblib import Parallel, delayed  # that of scikit-learn sets the filters of warnings
 from scipy import sparse
 from scipy.linalg import lapack, toeplitz
-from sklearn.utils.parallel import Parallel, delayed
 
 from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.frontier.recipes import Key, Recipe

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
-from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from directrix._typing import AnyArray, FloatArray, IntArray
+from directrix.exceptions import silenced
 from directrix.frontier.batch_solver import BatchSolver
 from directrix.frontier.compare import (
     Curves,
@@ -153,8 +153,7 @@ class RowCandidate:
         if key not in frontier.solutions:
             start = self._start(left_out)
             objective = self.recipe.objective(*frontier.training_rows(left_out))
-            with catch_warnings():  # the final fit repeats this warning if it still applies
-                simplefilter("ignore", ConvergenceWarning)
+            with silenced(ConvergenceWarning):  # the final fit gives it, if it still applies
                 frontier.solutions[key] = frontier.solve(objective, start).coef
         return frontier.solutions[key]
 

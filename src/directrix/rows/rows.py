@@ -289,6 +289,26 @@ def in_memory(data: Any) -> Any:
     return data
 
 
+def require_same_index(**given: Any) -> None:
+    """Refuse objects of pandas that have as many rows and other indexes, such as those of a join.
+
+    Rows are taken by position. ``given`` are the objects by the names of the arguments.
+    """
+    indexed = [
+        (name, each.index)
+        for name, each in given.items()
+        if type(each).__module__.partition(".")[0] == "pandas" and hasattr(each, "loc")
+    ]
+    for name, index in indexed[1:]:
+        first, expected = indexed[0]
+        if len(index) == len(expected) and not index.equals(expected):
+            msg = (
+                f"{first} and {name} have different indexes, and rows are taken by their position: "
+                f"give {name}.loc[{first}.index], or {name}.to_numpy() if the order is the same"
+            )
+            raise ValueError(msg)
+
+
 def feature_names_of(data: Any) -> tuple[str, ...] | None:
     """Return the names of the columns of a data frame or Arrow table; None if they have none."""
     if is_frame(data):

@@ -12,7 +12,7 @@ from scipy.optimize import Bounds, OptimizeResult, minimize
 from sklearn.exceptions import ConvergenceWarning
 
 from directrix._typing import AnyArray, FloatArray, IntArray
-from directrix.exceptions import find_stacklevel
+from directrix.exceptions import find_stacklevel, is_silenced
 
 # ── Solution, the result of a solver; Path, its history; and its convergence warning ──────────────
 
@@ -110,7 +110,7 @@ def warn_not_converged(solution: Solution, solver: str, remainder: str) -> Solut
     ``solution`` is returned unchanged. ``remainder`` is the part of the message that states the
     remaining error and the tolerance.
     """
-    if not solution.converged:
+    if not (solution.converged or is_silenced(ConvergenceWarning)):
         warn(
             f"{solver} stopped after {solution.n_iter} iterations with {remainder}: "
             "standardise the features, start closer (the frontier's best line is a good start), "

@@ -284,7 +284,6 @@ class BetaBernoulliClassifier(KernelScoring):
 
     def _set_model(self, X: Any, fitted: FittedModel) -> None:
         """Store a model, its scores shifted to be zero where both classes are equally probable."""
-        self._forget_model()
         self.loss_, self.plateaus_ = fitted.loss, pair_of(fitted.loss)
         self.n_iter_, self.prior_ = fitted.n_iter, fitted.prior
         self.support_, self.n_support_ = fitted.support, len(fitted.support)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
-from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -26,6 +25,7 @@ from directrix.classifiers.beta_bernoulli.sparse_prior import (
     prune,
 )
 from directrix.classifiers.kernels import Columns, Kernel, KernelColumns, KernelExpansion
+from directrix.exceptions import silenced
 from directrix.fitting.progress import Progress
 from directrix.fitting.sgd import kernel_sgd, linear_sgd
 from directrix.fitting.training_rows import Rows
@@ -233,9 +233,8 @@ class FitSettings:
             weight = rows.weight[held_out]
             space = self._space(fold_rows)
             for alpha in alphas:
-                with catch_warnings():
-                    # The final fit repeats this warning if it still applies.
-                    simplefilter("ignore", ConvergenceWarning)
+                # The final fit gives this warning, if it still applies.
+                with silenced(ConvergenceWarning):
                     fitted = self._fit(space, fold_rows, alpha, exact=False)
                 scores = fitted.columns_for(rows.X[held_out]) @ fitted.coef[:-1] + fitted.coef[-1]
                 value, _ = fitted.loss.value_and_grad(rows.positive[held_out], scores, weight)

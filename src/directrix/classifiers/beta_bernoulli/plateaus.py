@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from directrix._typing import AnyArray, FloatArray
 from directrix.classifiers.beta_bernoulli.sparse_prior import GaussianLaplace, sparse_sla
 from directrix.classifiers.scoring import Arithmetic, Response, Value
-from directrix.exceptions import find_stacklevel
+from directrix.exceptions import find_stacklevel, is_silenced
 from directrix.fitting.solvers import START_GAMMAS, search_errors
 from directrix.losses import BetaBernoulli
 from directrix.objectives import DataObjective
@@ -326,7 +326,8 @@ def search(
             best = best._replace(prior=found.solution.prior, kept=found.solution.kept)
         gammas = (loss.gamma,)
         loss = replace(loss, gamma=1.0)
-    if best.prior is not None and best.prior.share == 0.0:
+    clustered = best.prior is not None and best.prior.share == 0.0
+    if clustered and not is_silenced(ConvergenceWarning):
         warn(
             "every coefficient is in the cluster of the Laplacian, and none is kept from zero: "
             f"with solver={solver!r} the prior 'gaussian-laplace' may follow them to zero. "

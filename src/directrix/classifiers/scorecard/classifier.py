@@ -264,7 +264,6 @@ class ScorecardClassifier(CardModel):
         directions, scale = directions_of(self.monotone, counts.bins), scale_of(self.points)
         made = card_of_counts(metric, counts, self.positive_, directions, scale, self.max_lines)
         self._set_card(made.card, made.fitted)
-        self._report, self._sizes = None, ()
         return self
 
     def edit(
@@ -351,8 +350,6 @@ class ScorecardClassifier(CardModel):
         self.n_features_in_ = binner.n_features_in_
         if hasattr(binner, "feature_names_in_"):
             self.feature_names_in_ = binner.feature_names_in_
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
 
     def _two_labels(self, labels: AnyArray) -> AnyArray:
         """Return both labels, the positive one last; refuse any other number of labels."""

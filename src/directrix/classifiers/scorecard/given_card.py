@@ -18,6 +18,7 @@ from directrix.fitting.training_rows import Rows, checked_weight
 from directrix.metrics.table import resolve
 from directrix.models.card import Card
 from directrix.models.report import DirectReport
+from directrix.rows.rows import require_same_index
 from directrix.tables import Binner
 
 Classifier = TypeVar("Classifier", bound=Any)
@@ -33,6 +34,7 @@ def typed_card_on_rows(
 ) -> Classifier:
     """Give a classifier a card, and what rows, labels and weights show of it."""
     X, y, sample_weight = given
+    require_same_index(X=X, y=y, sample_weight=sample_weight)
     binner = Binner.of_bins(card.bins)
     classifier._set_binner(binner)  # noqa: SLF001 - an empty one that is made for the card
     cells = binner.cells(X)

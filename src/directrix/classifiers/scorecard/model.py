@@ -431,6 +431,7 @@ class CardModel(MetricClassifier):
             the old scores at the threshold, with the old slopes on either side.
         """
         changed = super().with_threshold(point, calibration)
+        changed._sizes = ()  # noqa: SLF001 - of a copy: other sizes have the threshold of the fit
         if calibration is not None:
             changed.card_ = replace(changed.card_, held_out=None)
         return changed

@@ -20,6 +20,7 @@ from directrix.fitting.fit_rows import Fitted
 from directrix.fitting.training_rows import Rows, checked_weight, folds_given
 from directrix.models.card import Card, Cross
 from directrix.rows.keys import mix_bits
+from directrix.rows.rows import require_same_index
 from directrix.tables import Binner, Table
 from directrix.tables.coding.prior import CellKinds
 
@@ -118,6 +119,7 @@ class TrainingTable:
     @classmethod
     def of(cls, classifier: Any, X: Any, y: Any, sample_weight: Any, groups: Any) -> TrainingTable:
         """Read and validate a table; the classifier gets the names of its columns."""
+        require_same_index(X=X, y=y, sample_weight=sample_weight, groups=groups)
         table = Table.of(X)  # first: it names the column that is wrong
         validate_data(classifier, X, y, skip_check_array=True)
         for size, noun in zip(table.values.shape, ("sample", "feature"), strict=True):

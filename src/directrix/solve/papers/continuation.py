@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from itertools import product
 from math import inf
 from typing import Any, NamedTuple, TypeAlias
-from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from directrix._typing import FloatArray
+from directrix.exceptions import silenced
 from directrix.solve.lbfgs import Callback, Objective, Path, Solution, lbfgs
 
 # ── SLA: continuation from a smooth to a sharp loss, with a probing of every coordinate ───────────
@@ -253,9 +253,8 @@ def slam(
         (lbfgs(objective_at(gamma, ridge), start).coef, ridge)
         for ridge, gamma in product(ridges, gammas)
     )
-    with catch_warnings():
-        # A start need not be a minimum; the held-out error judges it.
-        simplefilter("ignore", ConvergenceWarning)
+    # A start need not be a minimum; the held-out error judges it.
+    with silenced(ConvergenceWarning):
         best_start, ridge = min(starts, key=lambda candidate: validate(candidate[0]))
 
     def run_sla(gamma_min: float, gamma_max: float, growth: float) -> Tuned:
