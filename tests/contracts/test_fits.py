@@ -24,6 +24,7 @@ from directrix import (
 from directrix.classifiers.base import LinearClassifier
 from directrix.engines import HashFolds
 from directrix.exceptions import CardSizeError, FewRowsWarning
+from directrix.fitting.progress import PRIVATE_STATE
 from directrix.tables import BinCounts
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -123,6 +124,8 @@ def test_a_second_fit_is_that_of_a_new_estimator(name):
         other = X.to_numpy(), other[1]
     twice, once = made(name).fit(X, y).fit(*other), made(name).fit(*other)
     assert vars(twice).keys() == vars(once).keys()
+    state = vars(once).keys() - vars(made(name)).keys()
+    assert {each for each in state if not each.endswith("_")} <= PRIVATE_STATE
     scores = [each.decision_function(other[0]) for each in (twice, once)]
     # Where a descent begins decides about the last digits that it stops at.
     np.testing.assert_allclose(*scores, rtol=0.0, atol=0.01 if name == "previous" else 0.0)

@@ -86,8 +86,20 @@ def _blas() -> Any:
 # ── A fit runs on a copy, whose state replaces that of the estimator once all has succeeded ───────
 
 
-#: Names with an underscore at an end that are no state of a fit: what a user or an editor asks for.
-_REQUESTS = ("_metadata_request", "_sklearn_output_config", "_editable")
+#: State of fits whose name begins with an underscore: scikit-learn sets others before a fit.
+PRIVATE_STATE = frozenset(
+    [
+        "_copies",
+        "_held_out",
+        "_kernel",
+        "_operating_point",
+        "_report",
+        "_scale",
+        "_shift",
+        "_sizes",
+        "_units",
+    ]
+)
 
 
 class _Running(local):
@@ -135,13 +147,13 @@ def _on_copy(
 def _unfitted(estimator: Any) -> Any:
     """Return a copy with the same parameters, and no state of a fit but what the next starts from.
 
-    ``_starts_from`` names that. State has an underscore at one end of its name.
+    ``_starts_from`` names that.
     """
-    made, kept = copy(estimator), (*_REQUESTS, *estimator._starts_from)  # noqa: SLF001
+    made, kept = copy(estimator), estimator._starts_from  # noqa: SLF001
     made.__dict__ = {
         name: value
         for name, value in vars(estimator).items()
-        if name in kept or not (name.startswith("_") or name.endswith("_"))
+        if name in kept or not (name.endswith("_") or name in PRIVATE_STATE)
     }
     return made
 
