@@ -87,19 +87,10 @@ def _blas() -> Any:
 
 
 #: State of fits whose name begins with an underscore: scikit-learn sets others before a fit.
-PRIVATE_STATE = frozenset(
-    [
-        "_copies",
-        "_held_out",
-        "_kernel",
-        "_operating_point",
-        "_report",
-        "_scale",
-        "_shift",
-        "_sizes",
-        "_units",
-    ]
-)
+PRIVATE_STATE = {
+    *("_copies", "_held_out", "_kernel", "_operating_point"),
+    *("_report", "_scale", "_shift", "_sizes", "_units"),
+}
 
 
 class _Running(local):
