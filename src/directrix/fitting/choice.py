@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from directrix._typing import AnyArray, FloatArray, IntArray
-from directrix.exceptions import FewRowsWarning, find_stacklevel
+from directrix.exceptions import FewRowsWarning, find_stacklevel, is_silenced
 from directrix.fitting.training_rows import Rows
 from directrix.frontier.choice_validation import (
     JudgedWithoutPart,
@@ -381,7 +381,7 @@ def limit_by_order(limit: Limit, sizes: EffectiveCounts) -> float:
     elif limit.rate != "fpr":
         return value
     needed = 1.0 / share - 1.0
-    if n_rows < needed - 0.5:
+    if n_rows < needed - 0.5 and not is_silenced(FewRowsWarning):
         name = "negatives" if limit.rate == "fpr" else "positives"
         warn(
             f"a limit of {value:g} on the {_RATES[limit.rate]} needs {np.ceil(needed - 1e-9):.0f} "

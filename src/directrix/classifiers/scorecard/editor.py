@@ -76,9 +76,8 @@ class CardEditor:
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(1500, 3))
     >>> y = X[:, 0] + X[:, 1] ** 2 + rng.normal(size=1500) > 1
-    >>> edit = ScorecardClassifier("auc", max_lines=12, max_crosses=0, learn_from="counts").edit(
-    ...     X, y
-    ... )
+    >>> asked = {"max_lines": 12, "max_crosses": 0, "learn_from": "counts", "warn_baseline": False}
+    >>> edit = ScorecardClassifier("auc", **asked).edit(X, y)
     >>> shorter = edit.drop("x2").merge("x0", 0, 1)
     >>> print(shorter.log())
     edit = edit.drop('x2')
