@@ -19,7 +19,7 @@ pytestmark = pytest.mark.every_case  # each case sees its own name or folder
 SOURCE = Path(directrix.__file__).parent
 ROOT = Path(__file__).parents[1]
 TESTS = ROOT / "tests"
-CORE = {"numpy", "scipy", "scikit-learn", "threadpoolctl", "safetensors"}
+CORE = {"numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl", "safetensors"}
 OPTIONAL = {
     "dask",
     "deltalake",
@@ -124,7 +124,7 @@ def loaded(modules):
     return set(done.stdout.split())
 
 
-def test_core_dependencies_are_exactly_five():
+def test_core_dependencies_are_exactly_these():
     required = importlib.metadata.requires("directrix") or []
     core = {re.split(r"[^\w-]", line)[0] for line in required if "extra ==" not in line}
     assert core == CORE

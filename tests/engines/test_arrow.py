@@ -106,11 +106,14 @@ def test_a_column_that_cannot_be_read_may_be_left_out(path, scan):
         summarize(scan(path), target="y")
 
 
-@pytest.mark.parametrize("name", [None, "row"])
-@pytest.mark.parametrize("scan", [*SCANS, "table", "reader"])
+@pytest.mark.parametrize(
+    ("scan", "name"),
+    [
+        *((scan, None) for scan in (*SCANS, "table", "reader")),
+        *((scan, "row") for scan in ("path", "dataset", "table", "reader")),  # with pandas' notes
+    ],
+)
 def test_the_index_of_a_pandas_frame_is_no_feature(tmp_path, name, scan):
-    if name is not None and scan in ("lazy frame", "relation"):
-        pytest.skip("these do not know what pandas wrote")
     FRAME[X[:, 0] > 0.0].rename_axis(name).to_parquet(tmp_path / "rows.parquet")
     table = parquet.read_table(tmp_path / "rows.parquet")
     memory = {"table": lambda _: table, "reader": lambda _: table.to_reader()}

@@ -63,7 +63,7 @@ def _input_schema(classifier: Any, example: Any) -> Any:
 
     names = getattr(classifier, "feature_names_in_", None)
     binner = getattr(classifier, "binner_", None)
-    n_columns = classifier.n_features_in_
+    n_columns = getattr(classifier, "n_features_in_", 1)  # one score, without an estimator
     if names is None and binner is None:
         return Schema([TensorSpec(np.dtype(np.float64), (-1, n_columns))])
     kinds = ["float"] * n_columns if binner is None else [bins.kind for bins in binner.bins_]
