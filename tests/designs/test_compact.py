@@ -56,6 +56,21 @@ def test_a_card_has_at_most_so_many_printed_lines(max_lines, points):
     assert (classifier.decision_function(table) > 0).tolist() == classifier.predict(table).tolist()
 
 
+@pytest.mark.parametrize(
+    ("seed", "params"),
+    [(2, {}), (0, {"points": IntegerPoints(2), "max_lines": 8})],
+    ids=["printed points", "rounding of the full card"],
+)
+def test_the_card_that_is_delivered_is_counted(seed, params):
+    table, late = loans(800, seed)
+    made = ScorecardClassifier("auc", cv=3, max_crosses=0, warn_baseline=False, **params)
+    size, lines = made.fit(table, late).report_.size, made.card_.n_lines
+    assert size.lines == lines <= params.get("max_lines", 100)
+    counts = BinCounts.of(made.binner_, table, late)
+    of_counts = ScorecardClassifier("auc", points="pdo", max_lines=40).fit_summary(counts)
+    assert of_counts.card_.n_lines <= 40
+
+
 @pytest.mark.parametrize("in_passes", [False, True])
 def test_auto_says_first_that_even_its_largest_size_is_clearly_worse(in_passes, monkeypatch):
     monkeypatch.setattr(compact, "SIZES", (2, 4))
@@ -198,7 +213,7 @@ def test_sizes_are_known_and_each_is_a_fitted_classifier(points):
     made, table = fitted(points=points)
     sizes = made.sizes()
     lines = [size.lines for size in sizes]
-    assert made.report_.size.full_lines == lines[-1]
+    assert made.report_.size is None or made.report_.size.full_lines == lines[-1]
     assert lines[:-1] == sorted(lines[:-1])
     assert [size.gap is None for size in sizes] == [False] * (len(sizes) - 1) + [True]
     assert [size.lines for size in sizes if size.is_chosen] == [made.card_.n_lines]
@@ -210,7 +225,8 @@ def test_sizes_are_known_and_each_is_a_fitted_classifier(points):
         assert small.operating_point_.expected.metric == size.expected.value
         assert len(small.sizes()) == len(sizes)
         assert np.isfinite(small.decision_function(table)).all()
-    assert made.compact(None).card_.n_lines == lines[-1] or points is not None
+    assert made.compact(None).card_.n_lines == lines[-1]
+    assert made.compact(None).card_.is_whole == (points is not None)
     assert made.card_.n_lines in lines  # the classifier itself is as before
 
 
@@ -376,7 +392,7 @@ def test_a_size_may_be_worse_by_one_standard_error_over_folds():
     ],
 )
 def test_the_rule_of_sizes(full_lines, losses, selected):
-    behind = np.array([[0.7, 0.7], [0.0, 0.02], [0.0, 0.0]])
+    behind = np.array([[0.7, 0.72], [0.0, 0.02], [0.0, 0.0]])  # errors fall with the size
     rule = SizeRule.of(LeastLoss(), 1, 2, RecallAtFPR(0.1), (behind, behind), full_lines)
     assert rule(np.array(losses)) == selected
     assert rule.among(np.arange(2)) is rule

@@ -216,11 +216,11 @@ class CardEnd:
         )
         best = best._replace(report=report)
         if settings.scale is None and settings.max_lines is None and not settings.editable:
-            return self._full_draft(metric, best, {None: card})
+            return self._full_draft(metric, best, {None: card})[0]
         cards: dict[int | None, Card] = {None: card}
         for fold, line in enumerate(best.lines.without):
             cards[fold] = Card.of(search.design(structure, fold), line)
-        full = partial(self._full_draft, metric, best, cards)
+        draft, full_lines = self._full_draft(metric, best, cards)
         compact = CompactFit(
             settings.scale,
             metric,
@@ -230,7 +230,8 @@ class CardEnd:
             2 if settings.max_lines is None else settings.max_lines,
             self._of_cells,
         )
-        draft = full() if settings.max_lines is None else compact.run(best, cards, full, unbinned)
+        if settings.max_lines is not None:
+            draft = compact.run(best, cards, draft, full_lines, unbinned)
         if not settings.editable:
             return draft
         teachers = compact.teachers(cards, teacher_odds(best.scores, search.rows))
@@ -248,37 +249,34 @@ class CardEnd:
         metric: Metric,
         best: BestFit,
         cards: Mapping[int | None, Card],
-        *,
-        plain: bool = False,
-    ) -> Draft:
-        """Return the full card, on its scale if it has one.
+    ) -> tuple[Draft, int]:
+        """Return the full card, on its scale if it has one, and the number of its lines.
 
-        ``cards`` are the fitted card (None) and, for a scale, those made without each fold. With
-        ``plain`` it is on no scale in any case.
+        ``cards`` are the fitted card (None) and, for a scale, those made without each fold.
         """
-        scale = self.design.settings.scale
-        if scale is None or plain:
+        scale, kinds = self.design.settings.scale, self.search.kinds
+        if scale is None:
             coding = self.search.design(self.structure, None)
             features = partial(self._features, coding.rows)
             of_line = partial(self._card_of_line, coding)
-            return Draft(best.fitted, best.report, best.curve, features, of_line)
+            draft = Draft(best.fitted, best.report, best.curve, features, of_line)
+            return draft, cards[None].count_lines(kinds)
         points = PointsFit(
             scale,
             metric,
             self.search.rows,
             self.design.settings.directions,
-            self.search.kinds,
+            kinds,
         )
         scaled = points.run(best, cards)
-        return self._of_cells(
-            Draft(
-                scaled.fitted,
-                scaled.report,
-                scaled.curve,
-                partial(points_as_rows, scaled.card),
-                partial(finished, scaled.card),
-            )
+        draft = Draft(
+            scaled.fitted,
+            scaled.report,
+            scaled.curve,
+            partial(points_as_rows, scaled.card),
+            partial(finished, scaled.card),
         )
+        return self._of_cells(draft), scaled.card.count_lines(kinds)
 
     def _of_cells(self, draft: Draft) -> Draft:
         """Return the draft of a card of the cells of this design as one of raw rows."""

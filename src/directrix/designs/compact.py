@@ -21,10 +21,8 @@ from directrix.designs.compression import RowCompression, Teacher
 from directrix.designs.merging import Groups
 from directrix.designs.points import (
     finished,
-    largest_unit,
     log_odds_line,
     points_as_rows,
-    rounded_card,
     ties_split,
     to_double_odds,
 )
@@ -187,21 +185,21 @@ class CompactFit:
         self,
         best: BestFit,
         cards: Mapping[int | None, Card],
-        full_draft: Callable[..., Draft],
+        full: Draft,
+        full_lines: int,
         unbinned: Behind | None = None,
     ) -> Draft:
         """Return the card of the size that is asked for, with others in ``sizes``.
 
-        ``cards`` are the fitted card (None) and those made without each fold. ``full_draft`` makes
-        the fit of the full card, with ``plain=True`` if it is not the one that is asked for.
-        ``unbinned`` says how far a model without bins is behind the full card.
+        ``cards`` are the fitted card (None) and those made without each fold. ``full`` is the fit
+        of the full card on its scale, of ``full_lines`` printed lines. ``unbinned`` says how far a
+        model without bins is behind the full card.
         """
         to_log_odds = teacher_odds(best.scores, self.seen)
-        full_lines = self._lines(self._restated_full(cards[None], to_log_odds))
         only_one = self.seen.fold is None  # no rows tell which size is as good as the full card
         sizes = sizes_to_make(self.max_lines, full_lines, only_one=only_one)
         if not sizes:
-            return full_draft()
+            return full
         made = [self._sized(each) for each in self.cards(cards, sizes, to_log_odds).values()]
         lines = Lines(_LINE, [_LINE] * (len(cards) - 1))
         scaled = [lines.on_one_scale(size.rows) for size in made]
@@ -215,7 +213,6 @@ class CompactFit:
         comparison = comparison._replace(pooled=np.array([of_metric for of_metric, _ in terms]))
         selection = _with_sizes(best.selection, comparison, [each.held_out for each in scaled])
         chosen, rule = self._chosen(selection, sizes, comparison, curves, full_lines)
-        compared = max(full_lines, self._lines(cards[None]))  # gaps are to the card before rounding
         finals = []
         for k, size in enumerate(made):
             of_size, choice = replace(best.selection, rows=size.rows), best.choice
@@ -237,19 +234,15 @@ class CompactFit:
             report = replace(
                 best.report,
                 expected=final.assessment.estimate,
-                size=CardSize(self._lines(size.card), compared, gap),
+                size=CardSize(0, full_lines, gap),
                 gap=_behind_by(simple, gap, losses) or best.report.gap,
                 unbinned_baseline=_behind_by(unbinned, gap, losses),
                 ties=ties_split(self.metric, curves[1 + k]) if size.card.is_whole else None,
             )
             drafts.append(self._draft(size, final, report))
         if chosen is None:  # the full card is small, and no smaller one is as good
-            return full_draft()._replace(sizes=tuple(drafts))
-        others = (*drafts[:chosen], *drafts[chosen + 1 :], full_draft(plain=True))
-        return drafts[chosen]._replace(sizes=others)
-
-    def _lines(self, card: Card) -> int:
-        return card.count_lines(self.kinds)
+            return full._replace(sizes=tuple(drafts))
+        return drafts[chosen]._replace(sizes=(*drafts[:chosen], *drafts[chosen + 1 :], full))
 
     def _chosen(
         self,
@@ -319,14 +312,6 @@ class CompactFit:
             return to_double_odds(card, self.scale, 1.0, 0.0)
         return card
 
-    def _restated_full(self, card: Card, to_log_odds: tuple[float, float]) -> Card:
-        """Return the full card with points as they are printed."""
-        if isinstance(self.scale, IntegerPoints):
-            return rounded_card(card, largest_unit(card, self.scale.largest))
-        if isinstance(self.scale, PointsToDoubleOdds):
-            return to_double_odds(card, self.scale, *to_log_odds)
-        return card
-
     def _centre(self, card: Card, fold: int | None) -> tuple[float, float]:
         rows = self.seen
         kept = slice(None) if fold is None else np.flatnonzero(rows.fold != fold)
@@ -346,8 +331,10 @@ class CompactFit:
         """Return the fit of a size."""
         curve = curve_maker(self.seen.positive, self.seen.weight)(final.scores)
         features = partial(points_as_rows, size.card)
-        make = finished if self.scale is not None else in_scores
-        return self.of_cells(Draft(final.fitted, report, curve, features, partial(make, size.card)))
+        make = partial(finished if self.scale is not None else in_scores, size.card)
+        lines = make(final.fitted)[0].count_lines(self.kinds)  # of the points that are printed
+        report = replace(report, size=report.size and report.size._replace(lines=lines))
+        return self.of_cells(Draft(final.fitted, report, curve, features, make))
 
 
 def teacher_odds(scores: FloatArray, rows: Rows) -> tuple[float, float]:

@@ -133,11 +133,8 @@ class SourceSizes:
             else:
                 choice = self._choice(held_out, FixedSize(rule, chosen.number, k, number))
             card = of_size[size][None]
-            size_of = CardSize(
-                card.count_lines(self.bins),
-                full_lines,
-                Gap.of_folds(-float(behind[number].mean()), -behind[number]),
-            )
+            gap = Gap.of_folds(-float(behind[number].mean()), -behind[number])
+            size_of = CardSize(0, full_lines, gap)
             segments = counted.in_segments(number)
             made.append(self._fitted(card, (by_fold[-1], segments), choice, full, size_of))
         if index < 0:
@@ -212,11 +209,10 @@ class SourceSizes:
         made, fitted = in_scores(card, fitted)
         if self.scale is not None:
             made, fitted = scaled_without_rows(self.scale, made, fitted)
-            size = size._replace(lines=made.count_lines(self.bins))
         report = replace(
             full.report,
             expected=best.assessment.estimate,
-            size=size,
+            size=size._replace(lines=made.count_lines(self.bins)),  # of the points that are printed
             gap=_joined(full.report.gap, size.gap),
         )
         return Fitted(fitted, report, made)

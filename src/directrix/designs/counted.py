@@ -88,6 +88,13 @@ class CountedCard(NamedTuple):
     risk: float
     on_new_rows: OnNewRows
 
+    def on_scale(self, scale: Scale | None) -> CountedCard:
+        """Return the card on a scale, plainly rounded."""
+        if scale is None:
+            return self
+        card, fitted = scaled_without_rows(scale, self.card, self.fitted)
+        return self._replace(card=card, fitted=fitted)
+
 
 class OnNewRows(NamedTuple):
     """Moments of the scores of a line on new rows, as multiples of those on the rows of its fit.
@@ -116,13 +123,12 @@ def card_of_counts(
 
     ``max_lines`` is that of `CardSettings`.
     """
-    made = _full_card(metric, counts, label, directions)
+    full = _full_card(metric, counts, label, directions)
+    made = full.on_scale(scale)
     if max_lines is not None:
         sizes = CountedSizes(metric, counts, label, directions)
-        made = sizes.compact(made, max_lines)
-    if scale is not None:
-        card, fitted = scaled_without_rows(scale, made.card, made.fitted)
-        made = made._replace(card=card, fitted=fitted)
+        compact = sizes.compact(full, max_lines, made.card.count_lines(counts.bins))
+        made = made if compact is full else compact.on_scale(scale)
     by_class = [np.asarray(counts.cells(k), dtype=np.float64) for k in range(len(counts.bins))]
     sides = two_sides(by_class, counts.classes == label)
     return made._replace(card=replace(made.card, bins=counts.bins, counts=sides))
@@ -246,9 +252,8 @@ class CountedSizes(NamedTuple):
     label: Any
     directions: Sequence[Direction]
 
-    def compact(self, full: CountedCard, max_lines: int | str) -> CountedCard:
-        """Return the compact card of a full one; the same if that has few lines itself."""
-        n_lines = full.card.count_lines(self.counts.bins)
+    def compact(self, full: CountedCard, max_lines: int | str, n_lines: int) -> CountedCard:
+        """Return the compact card of a full one; the same if that prints few lines itself."""
         size = self._chosen(full, n_lines) if isinstance(max_lines, str) else max_lines
         if size >= n_lines:
             return full

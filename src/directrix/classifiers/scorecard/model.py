@@ -207,15 +207,7 @@ class _Reader:
 
 
 def _lines_of(sizes: Sequence[Fitted]) -> list[int]:
-    """Return the lines of the sizes of a card, the full card last.
-
-    The full card has points as scores; on the scale of the others it may have more lines.
-    """
-    lines = [fit.card.n_lines if fit.card else 0 for fit in sizes]
-    if len(sizes) == 1:
-        return lines
-    known = [fit.report.size.full_lines for fit in sizes if fit.report.size]
-    return [*lines[:-1], max([*lines[-1:], *known])] if lines else []
+    return [fit.card.n_lines if fit.card else 0 for fit in sizes]
 
 
 # ── CardModel: what a classifier whose model is a card does with rows, once it is fitted ──────────
