@@ -36,6 +36,7 @@ from directrix.exceptions import (
     FittedEstimatorWarning,
     Float32PrecisionWarning,
     LabelNotFoundError,
+    LabelRangeError,
     LabelTypeError,
     MissingLabelsError,
     MissingLibraryError,
@@ -49,6 +50,7 @@ from directrix.exceptions import (
     OutOfReachError,
     RefitDiffersWarning,
     ReversedScoresWarning,
+    RowDecisionError,
     ShortCardWarning,
     SqlNameError,
     StateError,
@@ -436,6 +438,23 @@ ERRORS = [
         ),
     ),
     (
+        LabelRangeError(1 << 40, "PMML"),
+        {"label": 1 << 40, "format": "PMML"},
+        (
+            "the label 1099511627776 is beyond 32 bits, which whole numbers have where PMML is "
+            "read: fit the classifier to smaller labels, or to texts"
+        ),
+    ),
+    (
+        RowDecisionError(("amount", "team"), "Export the estimator"),
+        {"columns": ("amount", "team"), "remedy": "Export the estimator"},
+        (
+            "this model decides by 'amount' and 'team' of each row as well as by its score, which "
+            "is not exported: one threshold for all rows would flag other rows. Decide by predict "
+            "in Python. Export the estimator"
+        ),
+    ),
+    (
         NoHeldOutScoresError("MomentClassifier"),
         {"classifier": "MomentClassifier"},
         (
@@ -488,6 +507,7 @@ BASES = {
     MissingColumnsError: ColumnNotFoundError,
     ColumnKindError: TypeError,
     LabelTypeError: TypeError,
+    RowDecisionError: TypeError,
     LazyTableError: TypeError,
     NotNumericError: TypeError,
     CancellationError: ArithmeticError,

@@ -10,7 +10,12 @@ from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from directrix import BetaBernoulliClassifier, MomentClassifier, SmoothClassifier
+from directrix import (
+    BetaBernoulliClassifier,
+    DirectClassifier,
+    MomentClassifier,
+    SmoothClassifier,
+)
 from directrix.classifiers.kernels import intersection
 from directrix.export import load, save
 from directrix.losses import Logistic
@@ -121,6 +126,15 @@ def test_labels_keep_their_type(dtype, path):
     again = load(path).predict(X)
     assert again.dtype == classifier.predict(X).dtype
     assert again.tolist() == classifier.predict(X).tolist()
+
+
+def test_labels_that_are_dates_are_kept(path):
+    days = np.array(["2024-01-01", "2024-02-01"], dtype="M8[D]")
+    classifier = DirectClassifier(positive=days[0].item(), cv=2).fit(X, days[Y.astype(int)])
+    save(classifier, path)
+    again = load(path)
+    assert again.predict(X).tolist() == classifier.predict(X).tolist()
+    assert again.positive_ == classifier.positive_
 
 
 def test_a_model_that_waits_for_the_other_class_is_kept(path):

@@ -9,7 +9,7 @@ import pytest
 from safetensors.numpy import save_file
 from summary_files import put_together, resign, take_apart
 
-from directrix import Moments
+from directrix import Moments, OperatingPointClassifier
 from directrix.export import ModelFileError, load, save
 
 CALIBRATION = {"offset": 0.0, "below": 1.0, "above": 1.0, "how": ""}
@@ -140,6 +140,11 @@ WRONG_HEADERS = {
         setting("classes", to={"dtype": "float32", "values": [0.0, 0.1]}),
         "does not fit its type",
     ),
+    "no date": (
+        setting("classes", to={"dtype": "datetime64[us]", "values": ["2024-01-01", "NaT"]}),
+        "is no date",
+    ),
+    "no metric": (setting("params", "metric", to=None), "its metric is not one: None"),
     "a metric of Python": (
         setting("params", "metric", to={"metric": "eval", "fields": {"x": "1"}}),
         "a metric that this version does not know: 'eval'",
@@ -197,6 +202,13 @@ WRONG_HEADERS = {
     "shrinkage": (setting("facts", "shrinkage", to=2.0), "not a share"),
     "facts": (setting("facts", to={"code": 1}), "facts are not those"),
 }
+
+
+@pytest.mark.parametrize("estimator", [[], True, "x"])
+def test_a_file_of_given_scores_names_no_estimator(estimator, path):
+    scores = np.arange(100.0)
+    save(OperatingPointClassifier(None, "f1").fit(scores, scores > 60), path)
+    refused(path, "names an estimator", setting("params", "estimator", to=estimator))
 
 
 @pytest.mark.parametrize("case", WRONG_HEADERS)

@@ -3,9 +3,11 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
-from directrix import MomentClassifier, OperatingPointClassifier
+from directrix import DirectClassifier, MomentClassifier, OperatingPointClassifier
+from directrix.exceptions import RowDecisionError
 from directrix.export.model_file import arrays_to_file, facts_to_json
 from directrix.export.scoring_formula import CLASSIFIERS, known_names, scoring_formula
+from directrix.metrics import Budget, Cost
 
 
 def test_names_are_those_of_the_fit_or_those_given(fitted):
@@ -50,6 +52,35 @@ def test_every_classifier_hands_over_its_state(name, fitted):
     assert sorted(arrays_to_file(state.arrays)[0]) == sorted(state.arrays)
     assert sorted(facts_to_json(state.facts)) == sorted(state.facts)
     assert type(CLASSIFIERS[name].from_state(state)) is type(classifier)
+
+
+BUDGET = Budget({"east": 3, "west": 5}, by="team")
+
+
+@pytest.mark.parametrize(
+    ("asked", "of_rows"),
+    [
+        ({"metric": Cost(fp=5, fn="amount")}, {"amount": np.arange(600) % 7}),
+        (
+            {"metric": "auc", "limits": BUDGET, "guarantee": 0.5},
+            {"day": np.arange(600) // 30, "team": np.where(np.arange(600) % 3, "east", "west")},
+        ),
+    ],
+    ids=["money", "teams"],
+)
+def test_what_decides_beside_the_score_is_not_exported(asked, of_rows):
+    X = np.random.default_rng(0).normal(size=(600, 2))
+    column = [*of_rows][-1]
+    for classifier in (DirectClassifier(cv=2, warn_baseline=False), OperatingPointClassifier()):
+        given = X if isinstance(classifier, DirectClassifier) else X[:, 0]
+        y = X[:, 0] + np.arange(600) % 2 > 1
+        model = classifier.set_params(**asked).fit(given, y, **of_rows)
+        with pytest.raises(RowDecisionError, match=f"decides by '{column}'.* predict in Python"):
+            scoring_formula(model)
+        copy = model.with_threshold(model.operating_points(["error"])[0])
+        above = copy.decision_function(given) > 0
+        assert copy.predict(given).tolist() == above.tolist()
+    assert scoring_formula(DirectClassifier(cv=2, warn_baseline=False).fit(X, y))
 
 
 def test_a_threshold_around_a_model_has_no_formula_of_its_own():

@@ -28,6 +28,7 @@ from directrix.classifiers.threshold_classifier import ReportingClassifier
 from directrix.exceptions import (
     FittedEstimatorWarning,
     OtherScaleWarning,
+    RowDecisionError,
     StateError,
     UnweightedEstimatorWarning,
     find_stacklevel,
@@ -430,6 +431,9 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
     def scoring_formula(self) -> ScoringFormula:
         """Raise TypeError: the scores are those of an estimator, which exports itself."""
         check_is_fitted(self)
+        if self.deciding_columns:
+            remedy = "Its scores are those of its estimator, which can be exported by itself"
+            raise RowDecisionError(self.deciding_columns, remedy)
         msg = (
             "the scores of an OperatingPointClassifier are those of its estimator: export that, "
             f"and flag rows whose score is above {self.operating_point_.threshold!r}"
@@ -463,6 +467,7 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
     @classmethod
     def _restored_scoring(cls, state: ModelState) -> dict[str, Any]:
         state.facts.require_names("held_out", "smallest", "unit")
+        require(state.params["estimator"] is None, "it names an estimator, which no file holds")
         smallest, unit = state.facts["smallest"], state.facts["unit"]
         valid = is_number(smallest) and is_number(unit) and smallest >= 0 and unit > 0
         require(valid, "its scale of scores is not one")

@@ -126,6 +126,19 @@ class ThresholdClassifier(LinearClassifier):
         return request
 
     @property
+    def deciding_columns(self) -> tuple[str, ...]:
+        """The columns that decide about a row beside its score: costs, and the team."""
+        costs = self._cost_columns(self._metric) if self._decides_by_costs else ()
+        kept = self._budget_in_use
+        return costs if kept is None or kept.budget.by is None else (*costs, kept.budget.by)
+
+    @property
+    def _decides_by_costs(self) -> bool:
+        point: OperatingPoint | None = getattr(self, "_operating_point", None)
+        metric = self._metric if point is None else point.metric
+        return bool(getattr(stated_metric(metric), "by_row", False))
+
+    @property
     def _asked_budget(self) -> Budget | None:
         """The budget that the limits are, if they are one."""
         limits = getattr(self, "limits", None)
@@ -185,6 +198,8 @@ class ThresholdClassifier(LinearClassifier):
         """Return the costs of rows that are decided about one by one; None if a threshold does."""
         metric = self._metric if at is None else at
         if isinstance(metric, OperatingPoint) or not getattr(resolve(metric), "by_row", False):
+            return None
+        if at is None and not self._decides_by_costs:  # a threshold was set
             return None
         return self._row_costs(X, metric, columns, _num_samples(X))
 

@@ -158,6 +158,35 @@ class LabelTypeError(Fields, TypeError):
         )
 
 
+class LabelRangeError(Fields, ValueError):
+    """A label is a whole number that a format cannot hold."""
+
+    label: int
+    format: str
+
+    def __str__(self) -> str:
+        return (
+            f"the label {self.label} is beyond 32 bits, which whole numbers have where "
+            f"{self.format} is read: fit the classifier to smaller labels, or to texts"
+        )
+
+
+class RowDecisionError(Fields, TypeError):
+    """An export has one threshold, and a model decides by more than the score of a row."""
+
+    #: Columns that decide too: costs, or the team of a budget.
+    columns: tuple[str, ...]
+    #: What can be exported.
+    remedy: str
+
+    def __str__(self) -> str:
+        return (
+            f"this model decides by {' and '.join(map(repr, self.columns))} of each row as well as "
+            "by its score, which is not exported: one threshold for all rows would flag other "
+            f"rows. Decide by predict in Python. {self.remedy}"
+        )
+
+
 class NoHeldOutScoresError(Fields, ValueError):
     """Thresholds for other metrics come from held-out scores, and a model has none."""
 

@@ -18,7 +18,7 @@ from scipy import sparse
 from directrix._typing import AnyArray
 from directrix.classifiers import OperatingPoint
 from directrix.classifiers.state import ModelMetadata, ModelState, StateArrays, model_params
-from directrix.exceptions.files import ModelFileError
+from directrix.exceptions.files import FileContentError, ModelFileError
 from directrix.export.plain_values import from_plain, is_encoded, to_plain
 from directrix.export.scoring_formula import CLASSIFIERS, known_names
 from directrix.files.layout import (
@@ -35,6 +35,7 @@ from directrix.files.layout import (
 )
 from directrix.metrics.base import Metric
 from directrix.metrics.budget import Budget, KeptBudget
+from directrix.metrics.table import resolve
 from directrix.models.operating_point import Calibration, Intervals, Rates
 
 # ── Arrays of a state: contiguous, in order, sparse rows in three ─────────────────────────────────
@@ -263,6 +264,7 @@ _LABEL_TYPES: dict[str, type] = {
     "bool": bool,
     "str": str,
     "object": str,
+    "datetime64[us]": str,
     **{f"{sign}int{bits}": int for sign in ("", "u") for bits in (8, 16, 32, 64)},
     **dict.fromkeys(("float16", "float32", "float64"), float),
 }
@@ -362,10 +364,18 @@ def _classifier(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Any:
 
 def _params(written: Any, classifier_type: Any) -> dict[str, Any]:
     """Return the parameters of a file, after checking that it has all of them."""
-    known = set(model_params(classifier_type()))
-    complete = isinstance(written, dict) and set(written) == known
+    known = model_params(classifier_type())
+    complete = isinstance(written, dict) and set(written) == set(known)
     require(complete, f"its parameters are not those of {classifier_type.__name__}")
-    return {param: from_plain(value) for param, value in written.items()}
+    params = {param: from_plain(value) for param, value in written.items()}
+    metric: Any = params.get("metric")
+    if metric is not None or known.get("metric") is not None:  # decisions ask it for its costs
+        try:
+            resolve(metric)
+        except (TypeError, ValueError):
+            msg = f"its metric is not one: {metric!r}"
+            raise FileContentError(msg) from None
+    return params
 
 
 LAYOUT = Layout(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields
+from datetime import date
 from functools import partial
 from math import inf, isfinite, nan
 from typing import Any
@@ -70,6 +71,8 @@ def to_plain(value: Any) -> Any:
         return {"float": str(value)}
     if value is None or type(value) in (bool, int, float, str):
         return value
+    if isinstance(value, date):  # a label to catch, which may be given as text
+        return value.isoformat()
     if type(value) in _WRITERS:
         return _WRITERS[type(value)](value)
     name = type(value).__name__

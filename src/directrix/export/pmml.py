@@ -13,6 +13,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from directrix.classifiers.scoring import ScoringFormula
+from directrix.exceptions import LabelRangeError
 from directrix.export.expressions import (
     AnyValue,
     Between,
@@ -89,7 +90,7 @@ def to_pmml(
     TypeError
         For another classifier: PMML has no model for its probabilities.
     ValueError
-        For a text that no XML document can hold.
+        For a text that no XML document can hold, and for labels beyond 32 bits.
 
     Examples
     --------
@@ -186,6 +187,9 @@ def _output(formula: ScoringFormula, card: Card, n_reasons: int, taken: set[str]
     probability = formula.positive_probability(field(score), arithmetic)
     name = free_name(formula.probability_name, taken)
     made.append(_output_field(name, "transformedValue", "double", probability))
+    for label in formula.classes:
+        if type(label) is int and not -(1 << 31) <= label < 1 << 31:
+            raise LabelRangeError(label, "PMML")
     (negative, data_type), (positive, _) = (typed_text(label) for label in formula.classes)
     is_positive = apply("greaterThan", field(score), constant("0"))
     labels = constant(positive, data_type), constant(negative, data_type)

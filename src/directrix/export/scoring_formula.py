@@ -23,7 +23,7 @@ from directrix.classifiers import (
     SmoothClassifier,
 )
 from directrix.classifiers.scoring import ScoringFormula
-from directrix.exceptions import LabelTypeError
+from directrix.exceptions import LabelTypeError, RowDecisionError
 from directrix.rows.rows import checked_names
 
 #: The classifiers by name: a new one is added here and nowhere else. It has `export_state`,
@@ -39,6 +39,13 @@ CLASSIFIERS: dict[str, Any] = {
         SmoothClassifier,
     )
 }
+
+
+_WITHOUT_DECISION = (
+    "What can be exported is a copy with one threshold, such as "
+    "model.with_threshold(model.operating_points(['error'])[0]): its score is the same but for a "
+    "constant, its predictions are others"
+)
 
 
 def known_names() -> str:
@@ -61,6 +68,9 @@ def scoring_formula(classifier: Any, columns: Sequence[str] | None = None) -> Sc
         )
         raise TypeError(msg)
     formula: ScoringFormula = classifier.scoring_formula()
+    deciding = getattr(classifier, "deciding_columns", ())
+    if deciding:
+        raise RowDecisionError(deciding, _WITHOUT_DECISION)
     positive = formula.positive_index
     classes = plain_labels(classifier.classes_)
     formula = replace(formula, classes=classes, positive=classes[positive])

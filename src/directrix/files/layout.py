@@ -281,7 +281,8 @@ def fold_sizes(header: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
 
 
 def _plain_classes(classes: AnyArray) -> dict[str, Any]:
-    values = classes.tolist()
+    is_date = classes.dtype.kind == "M"
+    values = (np.datetime_as_string(classes) if is_date else classes).tolist()
     name = "str" if classes.dtype.kind == "U" else classes.dtype.name
     return {"dtype": "none" if values == [None] else name, "values": values}
 
@@ -296,7 +297,7 @@ def classes_of(header: dict[str, Any]) -> AnyArray:
     except (OverflowError, ValueError) as error:
         msg = f"a class label does not fit its type ({error})"
         raise FileContentError(msg) from None
-    require(classes.tolist() == values, "a class label does not fit its type")
+    require(_plain_classes(classes)["values"] == values, "a class label does not fit its type")
     classes.flags.writeable = False
     return classes
 
@@ -315,6 +316,7 @@ def _check_classes(classes: Any, label_types: Mapping[str, type]) -> None:
     if label_type is str:
         # NumPy drops trailing NULs from text, so such a label would not be read as written.
         require(not any(v.endswith("\0") for v in values), "a class label ends in a NUL")
+        require(dtype == "str" or "NaT" not in values, "a class label is no date")
     if label_type is type(None):
         require(len(values) == 1, "rows without labels are not of one class")
     else:

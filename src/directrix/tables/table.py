@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
@@ -105,6 +105,7 @@ def read_objects(values: Sequence[Any], column: str, expected: str | None) -> Re
     """
     present = [value if _is_present(value) else None for value in values]
     types = {type(value) for value in present} - {type(None)}
+    _refuse_pandas_alone([member.__name__ for member in types], column)
     if expected != "text":
         for kind, bases, number_of in _KINDS:
             if types and all(issubclass(member, bases) for member in types):
@@ -238,6 +239,8 @@ _READABLE = "numbers, booleans, texts or dates"
 #: Texts that are faster to read one by one than to factorize in pandas.
 _FEW_ROWS = 100
 _TEXTS = ("string", "large_string", "string_view")
+#: Types of pandas that each other library would read as something else.
+_OF_PANDAS_ALONE = {"Period": "periods of pandas", "Interval": "intervals of pandas"}
 _NESTED = ("list", "large_list", "fixed_size_list", "struct", "map", "union", "dense_union")
 
 
@@ -269,6 +272,8 @@ def read_pandas(series: Any, column: str, expected: str | None = None) -> Readin
     if hasattr(dtype, "pyarrow_dtype"):
         return read_arrow(series.array.__arrow_array__(), column, expected)
     kind = getattr(dtype, "kind", "O")
+    categories = getattr(dtype, "categories", series)
+    _refuse_pandas_alone([type(categories.dtype).__name__.removesuffix("Dtype")], column)
     if kind in "biuf" and expected == "text":
         masked = hasattr(series.array, "isna") and hasattr(dtype, "na_value") and series.hasnans
         return read_array(series.to_numpy(dtype=object if masked else None), column, expected)
@@ -282,6 +287,12 @@ def read_pandas(series: Any, column: str, expected: str | None = None) -> Readin
     texts = _pandas_texts(series, column)
     # Other objects one by one: pandas takes True and 1 for one value.
     return texts or read_array(series.to_numpy(dtype=object), column, expected)
+
+
+def _refuse_pandas_alone(names: Iterable[str], column: str) -> None:
+    for name in names:
+        if name in _OF_PANDAS_ALONE:
+            raise ColumnKindError(column, _OF_PANDAS_ALONE[name], _READABLE)
 
 
 def _pandas_texts(series: Any, column: str) -> Reading | None:
@@ -343,7 +354,7 @@ def read_arrow(values: Any, column: str, expected: str | None = None) -> Reading
         return _arrow_texts(values, column)
     if name.startswith(("date", "timestamp", "duration")):
         return read_array(_numpy(values), column, expected)
-    if name.startswith(_NESTED):
+    if name.startswith((*_NESTED, "extension<pandas")):
         raise ColumnKindError(column, name, _READABLE)
     return read_objects(values.to_pylist(), column, expected)
 

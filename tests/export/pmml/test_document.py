@@ -13,6 +13,7 @@ import pytest
 from card_problems import NAMES
 
 from directrix import Binner, MomentClassifier, ScorecardClassifier
+from directrix.exceptions import LabelRangeError
 from directrix.export import to_pmml
 from directrix.tables import BinCounts
 
@@ -240,6 +241,9 @@ def test_columns_may_have_other_names(java):
 def test_what_is_refused():
     with pytest.raises(TypeError, match=r"writes scorecards, not a MomentClassifier: .*to_onnx"):
         to_pmml(MomentClassifier(learn_from="moments").fit([[0.0], [1.0], [2.0]], [0, 0, 1]))
+    counted = BinCounts.of(Binner().fit([["a"], ["b"]] * 9), [["a"], ["b"]] * 9, [0, 1 << 31] * 9)
+    with pytest.raises(LabelRangeError, match="label 2147483648 is beyond 32 bits"):
+        to_pmml(ScorecardClassifier(max_lines=None).fit_summary(counted))
     with pytest.raises(ValueError, match="5 different names"):
         to_pmml(card_problems.fitted_card(), columns=["a"])
     rows = [["a\0b"], ["x"]] * 20

@@ -182,7 +182,13 @@ def test_every_dtype_of_numpy(array, kind, numbers):
 def test_what_cannot_be_read_is_named():
     pyarrow = pytest.importorskip("pyarrow")
     polars = pytest.importorskip("polars")
+    pandas = pytest.importorskip("pandas")
+    months = pandas.Series(pandas.period_range("2020-01", periods=2, freq="M"))
+    parts = pandas.Series(pandas.IntervalIndex.from_breaks([0, 1, 2]))
+    alone = [each.astype(t) for each in (months, parts) for t in (each.dtype, "category", object)]
     for read, column in [
+        *((read_pandas, column) for column in alone),
+        (read_arrow, pyarrow.array(months)),
         (read_arrow, pyarrow.array([[1], [2]])),
         (read_arrow, pyarrow.array([{"a": 1}])),
         (read_polars, polars.Series([[1], [2]])),
