@@ -444,6 +444,22 @@ def test_decision_functions_of_another_scale_are_put_on_that_of_the_final_estima
     assert rates(plain.operating_point_) == pytest.approx(rates(other.operating_point_), abs=1e-9)
 
 
+class _SeesFilters(LogisticRegression):
+    """Notes whether a fit has replaced the filters of warnings, which all threads share."""
+
+    seen = []  # noqa: RUF012
+
+    def fit(self, X, y):
+        self.seen.append(warnings.filters)
+        return super().fit(X, y)
+
+
+def test_a_fit_leaves_the_filters_of_warnings_to_all_threads():
+    X, y = table()
+    OperatingPointClassifier(_SeesFilters(), "f1").fit(X, y)
+    assert all(filters is warnings.filters for filters in _SeesFilters.seen)
+
+
 class _SurerOfFewRows(LogisticRegression):
     """A logistic regression whose log-odds are the larger the fewer rows it was fitted to."""
 

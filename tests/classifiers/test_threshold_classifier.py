@@ -71,6 +71,13 @@ def test_the_rates_on_new_rows_are_in_the_intervals(classifier):
         assert point.metric == resolve(text)
 
 
+def test_points_name_the_rows_that_show_their_rates(classifier):
+    named = classifier.operating_point_.rows
+    assert {point.rows for point in classifier.operating_points(POINTS)} == {named}
+    apart = "rows set apart for the guarantee"
+    assert (named == apart) == (getattr(classifier, "guarantee", None) is not None)
+
+
 def test_the_limit_of_a_point_is_kept(classifier):
     assert caught(classifier, RecallAtFPR(0.02))[~NEW_Y].mean() <= 0.035
     assert caught(classifier, PrecisionAtRecall(0.8))[NEW_Y].mean() >= 0.74

@@ -157,6 +157,7 @@ def _full_card(
     whole, prior = coded_moments(counts, coding, label)
     has_folds = counts.n_folds > 1
     if has_folds:
+        _require_both_classes(counts, label, counts.n_folds)
         settings, _, risks = CountedLines.of(risk, counts, coding, label)
     else:
         settings = ridge_settings([_CAUTIOUS])

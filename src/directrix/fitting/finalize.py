@@ -82,7 +82,8 @@ class HeldOut:
     ``weight`` has the weight of the rows in each. ``totals`` and ``squares`` of shape (parts, 2)
     are the weights of the rows of each part and class, and the sums of the squares of their
     weights. ``rows`` says which rows these are. A score s is ``(s - center) / scale`` in units of
-    the decision function. ``variance`` is that of claims about new rows.
+    the decision function. ``variance`` is that of claims about new rows. ``seen`` says that the
+    model was trained on the rows, as none could be held out.
     """
 
     cell: IntArray
@@ -93,12 +94,20 @@ class HeldOut:
     center: float = 0.0
     scale: float = 1.0
     variance: ClaimVariance = OF_LINES
+    seen: bool = False
 
     @classmethod
-    def of_rows(cls, rows: Rows, scores: FloatArray, variance: ClaimVariance = OF_LINES) -> HeldOut:
+    def of_rows(
+        cls,
+        rows: Rows,
+        scores: FloatArray,
+        variance: ClaimVariance = OF_LINES,
+        apart: Assessment | None = None,
+    ) -> HeldOut:
         """Count the scores of rows, less the threshold.
 
         The folds of ``rows`` are the parts; without folds, every tenth row of a class is in a part.
+        ``apart`` is what they show, if they were set apart.
         """
         part = rows.fold
         if part is None:
@@ -110,7 +119,9 @@ class HeldOut:
             histogram_of_scores(scores[None, own], rows.positive[own], rows.weight[own])
             for own in in_parts
         ]
-        return replace(cls.of_histograms(folds, rows=rows.name), variance=variance)
+        name = rows.name if apart is None else apart.rows
+        seen = rows.fold is None and apart is None
+        return replace(cls.of_histograms(folds, rows=name), variance=variance, seen=seen)
 
     @classmethod
     def of_histograms(
@@ -347,11 +358,12 @@ def finalize_on_rows(
     ``line`` is in the units of the features. ``scores`` are those of the rows, less the threshold.
     ``assessment`` is, by default, what these rows show.
     """
+    apart, plain = assessment, rows.unpriced
     if assessment is None:
         assessment = Assessment.of_rows(metric, rows, scores)
-    calibrate = partial(_calibrated, rows.unpriced, scores)
+    calibrate = partial(_calibrated, plain, scores, name=assessment.rows)
     fitted = fitted_line(metric, line, prior_of(rows), calibrate, assessment)
-    fitted = fitted._replace(held_out=HeldOut.of_rows(rows.unpriced, scores))
+    fitted = fitted._replace(held_out=HeldOut.of_rows(plain, scores, apart=apart))
     return in_rows(fitted, rows, scores, assessment)
 
 
@@ -509,7 +521,9 @@ def warn_about_one_class(point: OperatingPoint, without_search: str = "", remedy
     )
 
 
-def _calibrated(rows: Rows, scores: FloatArray, at_threshold: float | None) -> Calibration:
+def _calibrated(
+    rows: Rows, scores: FloatArray, at_threshold: float | None, name: str | None = None
+) -> Calibration:
     """Fit the calibration to the rows, or to a sample if they are many."""
     index = first_rows_per_class(rows.positive, FIRST_ROWS)
     sample = (
@@ -517,7 +531,7 @@ def _calibrated(rows: Rows, scores: FloatArray, at_threshold: float | None) -> C
         scores[index],
         rescaled_weights(rows.positive, rows.weight, index),
     )
-    return calibration_from_scores(*sample, rows.name, at_threshold)
+    return calibration_from_scores(*sample, name or rows.name, at_threshold)
 
 
 def centre_and_scale(

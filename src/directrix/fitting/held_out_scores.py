@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from warnings import warn
 
 import numpy as np
+from joblib import effective_n_jobs
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -394,9 +395,11 @@ class CrossFitting:
         """
         seen = _seen_before(splits) if refit else [rows[:0]]
         parts = [*zip(splits, seen, strict=True), *([(Split(rows, rows[:0]), rows)] * refit)]
-        fits: list[_PartFit] = Parallel(n_jobs=self.n_jobs)(
-            delayed(self._fit)(split, own) for split, own in parts
-        )
+        fits: list[_PartFit]
+        if effective_n_jobs(self.n_jobs) == 1:  # that of scikit-learn sets the filters of warnings
+            fits = [self._fit(*part) for part in parts]
+        else:
+            fits = Parallel(n_jobs=self.n_jobs)(delayed(self._fit)(*part) for part in parts)
         final = fits[-1].estimator
         method = response_method(final, self.asked)
         scores, compared = np.concatenate([fit.test for fit in fits]), None
@@ -538,7 +541,7 @@ def _guaranteed(metric: Metric, rows: Rows, scores: FloatArray, guarantee: Guara
     threshold, assessment = threshold_from_rows(metric, guarantee, rows, scores, grid)
     line = np.array([1.0, -threshold])
     fitted = finalize_on_rows(metric, rows, line, scores - threshold, assessment)
-    held_out = HeldOut.of_rows(rows.unpriced, scores - threshold, OF_GIVEN_SCORES)
+    held_out = HeldOut.of_rows(rows.unpriced, scores - threshold, OF_GIVEN_SCORES, assessment)
     return fitted._replace(held_out=held_out)
 
 

@@ -273,8 +273,6 @@ def _positive(deviation: FloatArray) -> FloatArray:
 # ── Folds from the user: a splitter of scikit-learn, or groups of rows that stay together ─────────
 
 
-#: What rows without folds are called: no model was fitted without them.
-TRAINING_ROWS = "the training rows"
 #: Remedy for splitters that leave rows out, such as TimeSeriesSplit and ShuffleSplit.
 _SPLITTERS = (
     "StratifiedKFold, GroupKFold and PredefinedSplit(fold) do: number periods of time as folds in "
@@ -344,7 +342,7 @@ def require_all_folds(fold: AnyArray, positive: AnyArray, n_folds: int) -> None:
         classes = positive[fold == number]
         if not classes.any() or classes.all():
             msg = (
-                f"fold {number} has no rows of one class: there are too few for folds by a hash. "
+                f"fold {number} has no rows of one class: there are too few for these folds. "
                 "Give fold=HashFolds(2), or read the rows and use fit."
             )
             raise ValueError(msg)
@@ -458,7 +456,7 @@ class Rows(NamedTuple):
     @property
     def name(self) -> str:
         """Name of the rows on which rates are measured."""
-        return TRAINING_ROWS if self.fold is None else "held-out rows"
+        return "the training rows" if self.fold is None else "held-out rows"
 
     @property
     def order(self) -> IntArray:

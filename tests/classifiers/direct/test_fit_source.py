@@ -115,7 +115,7 @@ def test_a_ranking_is_as_good_too():
 
 
 def test_what_it_cannot_do_is_said():
-    with pytest.raises(ValueError, match="too few for folds by a hash"):
+    with pytest.raises(ValueError, match="too few for these folds"):
         DirectClassifier().fit_source(frame().iloc[:8], target="y", fold=HashFolds(5))
 
 

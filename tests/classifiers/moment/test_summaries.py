@@ -192,7 +192,7 @@ def test_a_source_without_rows_of_both_classes_is_refused_in_words(classifier):
         (table[:0], "there are no rows to"),
         (iter([table[:0]]), "there are no rows to"),
         (table[y], r"one class only, \[1.0\]"),
-        (table[:3], "too few for folds by a hash. Give fold="),
+        (table[:3], "too few for these folds. Give fold="),
     ):
         with pytest.raises(ValueError, match=message):
             classifier().fit_source(source, target=X.shape[1])

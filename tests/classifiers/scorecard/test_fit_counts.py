@@ -24,6 +24,12 @@ def counts(index=slice(None), y=Y, **options):
     return BinCounts.of(BINNER, X[index], y[index], fold=fold, **options)
 
 
+def test_a_fold_of_one_class_is_named():
+    few = BinCounts.of(BINNER, X, Y & (np.arange(len(X)) % 5 != 1), fold=np.arange(len(X)) % 5)
+    with pytest.raises(ValueError, match=r"fold 1 has no rows of one class: .* for these folds"):
+        ScorecardClassifier("auc").fit_summary(few)
+
+
 def test_a_card_from_counts_bends():
     card = ScorecardClassifier("auc").fit_summary(counts())
     new, labels = rows(seed=1)

@@ -21,7 +21,6 @@ from directrix.exceptions.files import BinnerFileError
 from directrix.files.layout import is_count
 from directrix.fitting.finalize import FittedLine
 from directrix.fitting.fit_rows import Fitted
-from directrix.fitting.training_rows import TRAINING_ROWS
 from directrix.models.card import Card, Cross
 from directrix.models.gap import Gap
 from directrix.models.operating_point import Calibration, OperatingPoint
@@ -57,10 +56,8 @@ def columns_that_tell(card: Card) -> list[str]:
 
 def _with_held_out(card: Card, fitted: FittedLine) -> Card:
     """Return a card that knows the held-out rows of its fit by their points."""
-    held_out, point = fitted.held_out, fitted.operating_point
-    # Rows without folds have trained the card, unless they were set apart for a guarantee.
-    seen = held_out is None or (held_out.rows == TRAINING_ROWS and point.guarantee is None)
-    if held_out is None or seen:
+    held_out = fitted.held_out
+    if held_out is None or held_out.seen:
         return card
     scores, weights, effective = held_out.decisions
     points = HeldOutPoints.of_scores(
