@@ -206,8 +206,7 @@ class MetricClassifier(ReportingClassifier):
 
     def _set_source_fit(self, fit: Fitted, weight: Any, progress: Progress) -> None:
         """Store a fit in passes over a source with this column of weights."""
-        given = {"sample_weight": weight, "class_weight": self.class_weight}
-        self._weighted_by = " and ".join(name for name, value in given.items() if value is not None)
+        self._set_source_weight(weight)
         self._set_fit(fit, progress)
         self._warn_about_baseline([self])
 

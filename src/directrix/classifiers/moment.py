@@ -129,8 +129,8 @@ def require_rows_in_folds(moments: Moments) -> None:
         rest = moments.without_fold(number)
         if not (rest.positive.count and rest.negative.count):
             msg = (
-                f"all rows of one class are in fold {number}: there are too few for folds by a "
-                "hash. Give fold=HashFolds(2), or read the rows and use fit."
+                f"all rows of one class are in fold {number}: there are too few for these "
+                "folds. Give fold=HashFolds(2), or read the rows and use fit."
             )
             raise ValueError(msg)
 
@@ -361,6 +361,7 @@ class MomentClassifier(ThresholdClassifier):
         chosen = select_from_histograms(metric, folds, factors)
         report_choice(log, lines, metric, chosen.comparison.values, chosen.index)
         fitted = chosen.finalize(metric, lines.lines[chosen.index])
+        self._set_source_weight(weight)
         self._set_fit(lines.frontier(chosen.index), fitted)
         return self
 

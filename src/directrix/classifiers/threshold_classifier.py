@@ -428,6 +428,11 @@ class ThresholdClassifier(LinearClassifier):
         self._weighted_by = weighted_by(rows, rows.weighted(class_weight, self._labels))
         return rows
 
+    def _set_source_weight(self, weight: Any) -> None:
+        """Note what weights the rates of a source with this column of weights."""
+        given = {"sample_weight": weight, "class_weight": getattr(self, "class_weight", None)}
+        self._weighted_by = " and ".join(name for name, value in given.items() if value is not None)
+
     def _set_line(self, fitted: FittedLine, without_search: str = "") -> None:
         """Store a line that scores in favour of the positive class."""
         if self._catches_first:
