@@ -54,6 +54,7 @@ from directrix.exceptions import (
     ShortCardWarning,
     SqlNameError,
     StateError,
+    TableWarning,
     UncheckedColumnsWarning,
     UnusedBudgetWarning,
     UnweightedEstimatorWarning,
@@ -391,6 +392,11 @@ ERRORS = [
             "good. Give groups=, the number of the original of each row, or leave the copies out "
             "(class_weight='balanced' does what they do)"
         ),
+    ),
+    (
+        TableWarning(("column 'a': one", "column 'b': two")),
+        {"findings": ("column 'a': one", "column 'b': two")},
+        "column 'a': one\ncolumn 'b': two",
     ),
     (
         FittedEstimatorWarning("a model"),

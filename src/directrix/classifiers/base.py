@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Any, Self
+from warnings import warn
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -28,7 +30,14 @@ from directrix.classifiers.state import (
     model_params,
     require,
 )
-from directrix.exceptions import LabelNotFoundError, StateError
+from directrix.exceptions import (
+    LabelNotFoundError,
+    StateError,
+    TableWarning,
+    find_stacklevel,
+    is_inside_search,
+    is_silenced,
+)
 from directrix.exceptions.columns import MissingColumnsError, listed
 from directrix.fitting.progress import run_fits_on_copies, single_blas_thread
 from directrix.fitting.training_rows import (
@@ -44,6 +53,8 @@ from directrix.rows.rows import (
     in_memory,
     require_same_index,
 )
+from directrix.tables import Column
+from directrix.tables.check import TableFinding, check_table
 
 #: Stands for a classifier without ``cv``; None is an invalid value that a user may have given.
 _NO_CV = object()
@@ -71,6 +82,8 @@ class LinearClassifier(LinkedEstimator, ClassifierMixin, BaseEstimator):
     feature_scales_: FloatArray
     positive: Any
     positive_: Any
+    #: What looked odd in the table of the last fit.
+    _findings: tuple[TableFinding, ...] = ()
     #: Names of the state of the last fit that the next one starts from.
     _starts_from: tuple[str, ...] = ()
 
@@ -233,7 +246,30 @@ class LinearClassifier(LinkedEstimator, ClassifierMixin, BaseEstimator):
         folds = None if cv is _NO_CV else folds_given(cv, X, y, groups)
         y = dates_in_microseconds(y)
         self._set_classes(two_classes(y[weight > 0]))
-        return Rows.of(X, y, self.positive_, weight, folds, groups)
+        rows = Rows.of(X, y, self.positive_, weight, folds, groups)
+        self._check_numbers(rows.X, rows.positive, rows.keys)
+        return rows
+
+    def _check_numbers(self, X: Any, positive: AnyArray, keys: AnyArray | None = None) -> None:
+        """Warn of odd columns of an array, once; a sparse matrix has too many that are alike."""
+        if not isinstance(X, np.ndarray):
+            return
+        names = getattr(self, "feature_names_in_", [f"x{k}" for k in range(X.shape[1])])
+        self._check_table([Column(str(name), "number") for name in names], X, positive, keys)
+
+    def _check_table(
+        self,
+        columns: Sequence[Column],
+        X: FloatArray,
+        positive: AnyArray,
+        keys: AnyArray | None = None,
+    ) -> None:
+        """Warn of odd columns, once, and keep what was found for the report; see `check_table`."""
+        if is_silenced(TableWarning):
+            return
+        self._findings = check_table(columns, X, positive, keys)
+        if self._findings and not is_inside_search():
+            warn(TableWarning(self._findings), stacklevel=find_stacklevel())
 
     @property
     def _labels(self) -> AnyArray:

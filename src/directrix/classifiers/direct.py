@@ -183,6 +183,9 @@ class DirectClassifier(MetricClassifier):
         moments = surveyed.moments
         require_rows_of_both(moments)
         self._set_feature_names(moments)
+        sample = surveyed.sample
+        if sample is not None:
+            self._check_numbers(sample.X, sample.y == self.positive_)
         rows = f"{moments.count:,} rows, {moments.n_features:,} features"
         n_folds = fit.passes.fold.n_folds
         log.stage(f"first pass: {rows}, {n_folds} folds; {fit.metric.label}")

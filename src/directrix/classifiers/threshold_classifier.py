@@ -416,6 +416,7 @@ class ThresholdClassifier(LinearClassifier):
         self.classes_, self.positive_ = other.classes_, other.positive_
         self.n_features_in_ = other.n_features_in_
         self._weighted_by = getattr(other, "_weighted_by", "")
+        self._findings = other._findings
         if hasattr(other, "feature_scales_"):  # a card has no coefficients to compare
             self.feature_scales_ = other.feature_scales_
         if hasattr(other, "feature_names_in_"):
@@ -473,8 +474,8 @@ class ReportingClassifier(ThresholdClassifier):
         """Return a report about the operating point that is delivered.
 
         A guarantee moves the threshold after the candidates were compared: what to expect is that
-        of the delivered one. The report says what rates are weighted by, and which of two texts is
-        caught.
+        of the delivered one. The report says what looked odd in the table, what rates are weighted
+        by, and which of two texts is caught.
         """
         point, expected = self.operating_point_, UNKNOWN
         if point.expected is not None and point.intervals is not None:
@@ -486,6 +487,7 @@ class ReportingClassifier(ThresholdClassifier):
             caught=self._caught_text,
             weighted_by=point.weighted_by,
             segments=point.segments,
+            findings=self._findings,
         )
 
     @property

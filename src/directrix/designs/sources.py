@@ -160,7 +160,7 @@ class CardSourceFit:
 
     ``settings`` maps bins to the settings of the card. A ``binner`` that is fitted is kept.
     ``two_labels`` maps the labels of the rows to both, the positive one last, and refuses any other
-    number.
+    number. ``check`` looks at the columns, the values and the positives of the sample.
     """
 
     fit: SourceFit
@@ -168,6 +168,7 @@ class CardSourceFit:
     binner: Any
     learn_from: str
     two_labels: Callable[[AnyArray], AnyArray]
+    check: Callable[[Sequence[Column], FloatArray, AnyArray], None]
 
     def run(self) -> FittedSource:
         """Make the passes."""
@@ -186,7 +187,9 @@ class CardSourceFit:
             sample = surveyed.sample
             complete = len(sample.y) >= n_rows
             binner.fit_table(sample.X, _row_weights(sample, counts), complete=complete)
-
+        if surveyed.sample is not None:
+            table = surveyed.sample.X
+            self.check(table.columns, table.values, surveyed.sample.y == classes[-1])
         if by_counts:
             return self.run_counts(surveyed.table.counts, binner, classes)
         design = CardSource(binner, self.settings(binner.bins_), fit.n_folds)

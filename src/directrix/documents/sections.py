@@ -588,7 +588,7 @@ def _making(page: Page, data: DocumentData) -> None:
     )
     if report is not None:
         page.paragraph(" ".join(report.choice))
-        page.bullets(report.comparisons)
+        page.bullets([*report.oddities, *report.comparisons])
 
 
 def _discrimination(page: Page, data: DocumentData) -> None:

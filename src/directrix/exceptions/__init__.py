@@ -41,6 +41,9 @@ from directrix.exceptions.files import NotUtf8Error as NotUtf8Error
 #: standard library does so for cached properties and context managers.
 _SKIPPED = frozenset({"directrix", "sklearn", "joblib", "functools", "contextlib"})
 
+#: Lines of a warning.
+_MOST_LINES = 5
+
 #: The extra of this package that installs an optional library.
 EXTRAS = {
     "pyarrow": "arrow",
@@ -397,6 +400,23 @@ class CopiedRowsWarning(Fields, UserWarning):
             "is expected of new rows is too good. Give groups=, the number of the original of each "
             "row, or leave the copies out (class_weight='balanced' does what they do)"
         )
+
+
+class TableWarning(Fields, UserWarning):
+    """A training table looks odd: texts that are numbers, ids, columns that tell the label.
+
+    A fit warns once, before it begins, and changes nothing in the table. Its report says the same.
+    """
+
+    #: What is odd, the most important first: each prints as a sentence, and has ``columns``.
+    findings: tuple[Any, ...]
+
+    def __str__(self) -> str:
+        shown = (
+            self.findings if len(self.findings) <= _MOST_LINES else self.findings[: _MOST_LINES - 1]
+        )
+        more = len(self.findings) - len(shown)
+        return "\n".join([*map(str, shown), *([f"and {more} more"] if more else [])])
 
 
 class FittedEstimatorWarning(Fields, UserWarning):

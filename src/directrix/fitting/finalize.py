@@ -183,8 +183,8 @@ class HeldOut:
 # ── The end of every fit: threshold, operating point and calibration of the chosen line ───────────
 
 
-#: Fewer rows of a class than this draw a warning.
-_MIN_CLASS_ROWS = 10
+#: Fewer rows of a class draw a warning: a rate of twenty is known to 0.2 at best.
+_MIN_CLASS_ROWS = 20
 #: Standard deviations from the centre of a class beyond which scores are clipped.
 _REACH = 3.5
 #: Distance between the first and the last decile of a normal distribution.
@@ -478,7 +478,16 @@ def fit_threshold(metric: Metric, rows: Rows, scores: FloatArray) -> tuple[float
     """Return the best threshold on rows, their curve, and the threshold's index on it."""
     curve = curve_maker(rows.positive, rows.weight)(scores)
     threshold, _, index = metric.best(curve)
-    fewest = min(sizes_of(rows))
+    warn_about_few_rows(min(sizes_of(rows)))
+    if np.isinf(threshold):
+        # One class for every row is best: take a finite threshold that none of the rows passes.
+        reach = float(np.ptp(scores)) or 1.0
+        threshold = float(scores.max() + reach if threshold > 0 else scores.min() - reach)
+    return threshold, curve, index
+
+
+def warn_about_few_rows(fewest: float) -> None:
+    """Warn if the class with the fewest rows has too few of them for rates."""
     if fewest < _MIN_CLASS_ROWS and not is_silenced(FewRowsWarning):
         number = "one row" if fewest == 1 else f"{fewest:.3g} rows"
         warn(
@@ -487,11 +496,6 @@ def fit_threshold(metric: Metric, rows: Rows, scores: FloatArray) -> tuple[float
             FewRowsWarning,
             stacklevel=find_stacklevel(),
         )
-    if np.isinf(threshold):
-        # One class for every row is best: take a finite threshold that none of the rows passes.
-        reach = float(np.ptp(scores)) or 1.0
-        threshold = float(scores.max() + reach if threshold > 0 else scores.min() - reach)
-    return threshold, curve, index
 
 
 def warn_about_one_class(point: OperatingPoint, without_search: str = "", remedy: str = "") -> None:

@@ -28,7 +28,7 @@ from directrix.engines.tasks import (
     Surveyed,
 )
 from directrix.fitting.choice import Trials
-from directrix.fitting.finalize import FittedLine
+from directrix.fitting.finalize import FittedLine, warn_about_few_rows
 from directrix.fitting.fit_rows import Compared, gap_to_logistic
 from directrix.fitting.guarantee import Guarantee
 from directrix.fitting.histogram_choice import (
@@ -342,6 +342,7 @@ class SourceFit:
 
         The weights of the rows give each class the weight of all its rows.
         """
+        warn_about_few_rows(min(surveyed.totals.counts(without_fold=self.apart).values()))
         label, sample = classes[-1], surveyed.sample
         assert sample is not None  # noqa: S101 - a survey with a sample has one
         weights = surveyed.totals.weights(label, without_folds=(self.apart,))

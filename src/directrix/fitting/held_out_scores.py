@@ -8,7 +8,9 @@ line whose only feature is the score.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 from warnings import warn
 
@@ -26,7 +28,9 @@ from directrix.exceptions import (
     MissingScoresError,
     RefitDiffersWarning,
     ReversedScoresWarning,
+    TableWarning,
     find_stacklevel,
+    silenced,
 )
 from directrix.fitting.choice import RefitScores, Selection, sizes_of
 from directrix.fitting.finalize import (
@@ -395,11 +399,12 @@ class CrossFitting:
         """
         seen = _seen_before(splits) if refit else [rows[:0]]
         parts = [*zip(splits, seen, strict=True), *([(Split(rows, rows[:0]), rows)] * refit)]
+        fit_part = partial(self._fit, refit=refit)
         fits: list[_PartFit]
         if effective_n_jobs(self.n_jobs) == 1:  # that of scikit-learn sets the filters of warnings
-            fits = [self._fit(*part) for part in parts]
+            fits = [fit_part(*part) for part in parts]
         else:
-            fits = Parallel(n_jobs=self.n_jobs)(delayed(self._fit)(*part) for part in parts)
+            fits = Parallel(n_jobs=self.n_jobs)(delayed(fit_part)(*part) for part in parts)
         final = fits[-1].estimator
         method = response_method(final, self.asked)
         scores, compared = np.concatenate([fit.test for fit in fits]), None
@@ -418,14 +423,16 @@ class CrossFitting:
         tested = np.concatenate([split.test for split in splits])
         return CrossFit(final, method, tested, scores, compared)
 
-    def _fit(self, split: Split, seen: IntArray) -> _PartFit:
+    def _fit(self, split: Split, seen: IntArray, *, refit: bool) -> _PartFit:
         """Fit a copy of the estimator to the training rows of a split, and score rows.
 
-        ``seen`` are the positions of training rows to be scored too.
+        ``seen`` are the positions of training rows to be scored too. With ``refit``, copies leave
+        what is odd about the table to the final fit.
         """
         params = _check_method_params(self.X, dict(self.params), indices=split.train)
         train = _safe_indexing(self.X, split.train)
-        estimator = clone(self.estimator).fit(train, self.y[split.train], **params)
+        with silenced(TableWarning) if refit and len(split.test) else nullcontext():
+            estimator = clone(self.estimator).fit(train, self.y[split.train], **params)
         method = response_method(estimator, self.asked)
         scores = [np.empty(0), np.empty(0)]
         for number, index in enumerate((split.test, seen)):

@@ -200,8 +200,6 @@ class DirectReport:
         whole numbers from the start.
     caught : str
         Which of two text labels is caught; empty if the labels are no texts.
-    suspects : tuple of str
-        Columns of a card that tell the label by themselves.
     ties : TiesSplit, optional
         Of a card of whole numbers and a metric with a limit: what splitting ties would change.
     weighted_by : str
@@ -214,6 +212,8 @@ class DirectReport:
         The rates in each segment of the rows, where `fit` was given ``segment=``.
     columns_tried : pair of int, optional
         Of a card of a wide table: how many columns were tried, and how many there are.
+    findings : tuple
+        What looked odd in the table before the fit, as in `TableWarning`.
     """
 
     metric: Metric
@@ -228,13 +228,13 @@ class DirectReport:
     directions: tuple[DirectionEffect, ...] = ()
     rounding: Gap | None = None
     caught: str = ""
-    suspects: tuple[str, ...] = ()
     ties: TiesSplit | None = None
     weighted_by: str = ""
     chance: float = float("nan")
     size: CardSize | None = None
     segments: SegmentRates | None = None
     columns_tried: tuple[int, int] | None = None
+    findings: tuple[Any, ...] = ()
 
     def __post_init__(self) -> None:
         """Keep the ends of differences of rates within -1 and 1, however few the rows are."""
@@ -362,6 +362,11 @@ class DirectReport:
         return list(map(sentence, [*size, *gaps, *ties]))
 
     @property
+    def oddities(self) -> list[str]:
+        """What looked odd in the table before the fit, in sentences."""
+        return [sentence(str(each)) for each in self.findings]
+
+    @property
     def choice(self) -> list[str]:
         """The chosen candidate, and why it was chosen, in sentences."""
         if self.gap is None:  # there was nothing to choose from
@@ -371,18 +376,11 @@ class DirectReport:
 
     @property
     def _cautions(self) -> list[str]:
-        """What to look at before the model is used, and which columns were tried."""
-        cautions = []
-        if self.suspects:
-            columns = ", ".join(map(repr, self.suspects))
-            is_one = len(self.suspects) == 1
-            said = f"Column {columns} predicts" if is_one else f"Columns {columns} each predict"
-            known = "it is" if is_one else "they are"
-            cautions += [f"{said} the label alone: check that {known} known before the label."]
-        if self.columns_tried is not None:
-            n_tried, n_known = self.columns_tried
-            cautions += [f"Only the {n_tried} most informative of {n_known:,} columns were tried."]
-        return cautions
+        """Which columns of a wide table were tried."""
+        if self.columns_tried is None:
+            return []
+        n_tried, n_known = self.columns_tried
+        return [f"Only the {n_tried} most informative of {n_known:,} columns were tried."]
 
     @property
     def expected_text(self) -> str:
@@ -405,6 +403,7 @@ class DirectReport:
         """All that the report says below its verdict, one or two sentences a line."""
         weighted = [f"Rates are weighted by {self.weighted_by}."] if self.weighted_by else []
         return [
+            *self.oddities,
             *self.choice,
             *([sentence(self.caught)] if self.caught else []),
             sentence(self.expected_text),

@@ -218,7 +218,8 @@ class ScorecardClassifier(CardModel):
         reading = {"engine": engine, "progress": progress}
         fit = self._source_fit(source, roles, reading, TableRoles)
         n_folds = fit.passes.fold.n_folds
-        cards = CardSourceFit(fit, self._settings, self.binner, self.learn_from, self._two_labels)
+        how = self._settings, self.binner, self.learn_from, self._two_labels
+        cards = CardSourceFit(fit, *how, self._check_table)
         if counts is None:
             made = cards.run()
         elif counts.n_folds == n_folds:
@@ -359,6 +360,8 @@ class ScorecardClassifier(CardModel):
         """Validate a table; set classes, bins and columns, and return what a fit needs."""
         table = TrainingTable.of(self, X, y, sample_weight, groups)
         self._set_classes(table.classes)
+        columns = [table.table.columns[k] for k in table.order]
+        self._check_table(columns, table.rows.X, table.rows.positive, table.rows.keys)
         rows = table.rows.weighted(self.class_weight, self._labels)
         self._weighted_by = weighted_by(table.rows, rows)
         binned = BinnedTable.of(table, self.binner)

@@ -25,33 +25,11 @@ from directrix.models.card import Card, Cross
 from directrix.models.gap import Gap
 from directrix.models.operating_point import Calibration, OperatingPoint
 from directrix.models.reasons import Reasons, find_reasons
-from directrix.models.report import CardSizes, DirectReport, SizeResult
+from directrix.models.report import CardSizes, SizeResult
 from directrix.models.risk_bands import HeldOutPoints
 from directrix.rows.rows import in_memory
 from directrix.tables import Binner
 from directrix.tables.table import has_names
-
-# ── Columns that tell the label by themselves, and so may hold what was known only afterwards ─────
-
-#: Share of the rarer class that the bins of a column may call wrong.
-_WRONG = 0.001
-#: Least number of rows for each bin in use: fewer tell their labels by chance.
-_ROWS_PER_BIN = 20
-
-
-def columns_that_tell(card: Card) -> list[str]:
-    """Return the columns whose bins alone call nearly every training row right.
-
-    A card without the counts of its training rows gives none.
-    """
-    names = []
-    for bins, counts in zip(card.bins, card.counts, strict=bool(card.counts)):
-        rows = counts.sum(axis=0)
-        rarer, used = counts.sum(axis=1).min(), (rows > 0).sum()
-        enough = rows.sum() >= _ROWS_PER_BIN * used
-        if enough and counts.min(axis=0).sum() <= _WRONG * rarer:
-            names.append(bins.name)
-    return names
 
 
 def _with_held_out(card: Card, fitted: FittedLine) -> Card:
@@ -365,11 +343,6 @@ class CardModel(MetricClassifier):
         self._set_point(fitted, remedy=remedy)
         self.calibration_ = calibration if is_last else calibration.sign_flipped()
         self.card_ = _with_held_out(card, fitted)
-
-    def _final_report(self, report: DirectReport) -> DirectReport:
-        """Return a report that also names the columns that tell the label by themselves."""
-        final = super()._final_report(report)
-        return replace(final, suspects=tuple(columns_that_tell(self.card_)))
 
     @property
     def _baseline_gap(self) -> Gap | None:
