@@ -55,9 +55,9 @@ FAULTS = {
     "percent": (NUMBERS, [f"{k} %" for k in RNG.integers(1, 60, N)]),
     "currency": (NUMBERS, [f"EUR {amount:,.2f}" for amount in AMOUNTS]),
     "decimal comma": (NUMBERS, [f"{amount:.1f}".replace(".", ",") for amount in AMOUNTS]),
-    "thousands": (NUMBERS, [f"{amount:,.0f}" for amount in AMOUNTS]),
+    "thousands": (NUMBERS, [f"${amount:,.0f}" for amount in AMOUNTS]),
     "decimals": (NUMBERS, [f"{amount:.2f}" for amount in AMOUNTS]),
-    "with blanks": (NUMBERS, [" "] * 40 + [f"{amount:.2f}" for amount in AMOUNTS[40:]]),
+    "with blanks": (NUMBERS, [" "] * 90 + [f"{amount:.2f}" for amount in AMOUNTS[90:]]),
     "whole amounts": (NUMBERS, [f"{amount:.0f}" for amount in AMOUNTS]),
     "ISO dates": (DATES, DAYS.astype(str)),
     "German dates": (DATES, DAYS.dt.strftime("%d.%m.%Y")),
@@ -237,6 +237,14 @@ def test_a_dozen_positives_are_few():
     table = X[["score", "age"]].assign(rare=rare)
     with pytest.warns(FewRowsWarning, match="one class has 12 rows only"):
         DirectClassifier("auc", cv=2).fit_source(table, target="rare", progress=False)
+
+
+def test_a_sample_of_many_rows_is_enough():
+    bad = np.random.default_rng(6).random(9_000) < 0.3
+    (finding,) = found(
+        np.column_stack([noise(9_000, 5), noise(9_000, 1, 7) + 3.3 * bad[:, None]]), bad
+    )
+    assert (finding.kind, finding.columns) == (LABEL, ("x5",))
 
 
 def test_rows_of_weight_zero_do_not_count():

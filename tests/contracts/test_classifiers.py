@@ -489,7 +489,7 @@ def test_whatever_holds_the_rows_the_sweep_is_the_same(holder):
     "options", [{}, {"loss": "zero_one", "solver": "vertex", "random_state": 3, "cv": 2}], ids=str
 )
 def test_a_fit_and_its_clone_and_its_pickle_are_the_same(options):
-    X, y = rows(60, 2)
+    X, y = rows(90, 2)
     ours = smooth(**options).fit(X, y)
     again = clone(ours).fit(X, y)
     read = pickle.loads(pickle.dumps(ours))  # noqa: S301 - our own bytes

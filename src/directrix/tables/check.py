@@ -87,7 +87,7 @@ def _first(rows: IntArray, keys: AnyArray | None) -> IntArray:
 _AREA = 0.98
 #: Share of the rarer class in cells that have at most a share of the other class.
 _PURE, _IMPURE = 0.75, 0.002
-#: Cells of numbers, and fewest rows of a class.
+#: Most cells of numbers, and fewest rows of a class, and of a cell.
 _CELLS, _FEWEST = 64, 20
 #: One in so many rows is enough for most columns, which are this far below the limits.
 _STEP, _FAR = 5, 0.1
@@ -118,7 +118,8 @@ def _separation(
         cells = np.where(missing, n_cells - 1, values).astype(np.intp)
     else:
         ordered = np.sort(values)[: len(values) - np.count_nonzero(missing)]
-        index = np.linspace(0, max(len(ordered) - 1, 0), _CELLS + 1).astype(np.intp)
+        most = max(min(_CELLS, len(values) // _FEWEST), 8)
+        index = np.linspace(0, max(len(ordered) - 1, 0), most + 1).astype(np.intp)
         cuts = np.unique(ordered[index]) if len(ordered) else ordered
         n_cells = len(cuts) + 1
         cells = np.where(missing, n_cells - 1, np.searchsorted(cuts, values))
