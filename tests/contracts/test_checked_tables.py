@@ -161,6 +161,7 @@ CLEAN = {
     "ten rows": noise(10, 30).round(1),
     "3,000 levels": drawn(4_000, *(f"t{k}" for k in range(3_000)))[:, None],
     "codes": pd.DataFrame({"a": np.arange(N) % 90, "b": np.arange(N) % 7 / 2}).astype(str),
+    "codes far apart": drawn(N, "7", "40", "310", "2200", "90000")[:, None],
     "postal codes": np.array([f"{k:05d}" for k in np.arange(N) % 311 * 97])[:, None],
     "ranges and units": drawn(N, "18-25", "26-35", "36 months", "1 year", "10+", "12 to 14")[
         :, None

@@ -62,7 +62,7 @@ def test_what_the_model_knows_is_kept(classifier, path):
     assert repr(again) == repr(classifier)
     gone = set(vars(classifier)) - set(vars(again))
     about_the_fit = {"moments_", "frontier_", "_report", "candidates_", "history_", "_held_out"}
-    assert gone <= about_the_fit | {"certified_gap_", "_units"}
+    assert gone <= about_the_fit | {"certified_gap_", "_units", "_findings"}
     assert set(vars(again)) <= set(vars(classifier))
     for name in ("calibration_", "operating_point_", "loss_", "alpha_", "plateaus_", "prior_"):
         assert getattr(again, name, None) == getattr(classifier, name, None)

@@ -342,7 +342,6 @@ class SourceFit:
 
         The weights of the rows give each class the weight of all its rows.
         """
-        warn_about_few_rows(min(surveyed.totals.counts(without_fold=self.apart).values()))
         label, sample = classes[-1], surveyed.sample
         assert sample is not None  # noqa: S101 - a survey with a sample has one
         weights = surveyed.totals.weights(label, without_folds=(self.apart,))
@@ -350,6 +349,7 @@ class SourceFit:
         class_weights = weights * factors
         positive = sample.y == label
         require_all_folds(sample.fold, positive, self.n_folds)
+        warn_about_few_rows(min(surveyed.totals.counts(without_fold=self.apart).values()))
         total = np.array([sample.weight[~positive].sum(), sample.weight[positive].sum()])
         weight = sample.weight * (class_weights / total)[positive.astype(np.intp)]
         negatives, positives = factors.tolist()

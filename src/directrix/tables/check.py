@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray, IntArray
-from directrix.exceptions import listed
+from directrix.exceptions.columns import listed
 from directrix.tables.table import Column
 
 #: The kinds of findings, the most important first.
@@ -260,11 +260,11 @@ def _identical(
 ) -> Iterator[TableFinding]:
     alike: defaultdict[Any, list[int]] = defaultdict(list)
     for k, (column, values) in enumerate(zip(columns, sample, strict=True)):
-        alike[column.levels, blake2b(values).digest()].append(k)
+        alike[column.levels, blake2b(values.tobytes()).digest()].append(k)
     for group in alike.values():
         equal: defaultdict[bytes, list[int]] = defaultdict(list)
         for k in group if len(group) > 1 else ():
-            equal[blake2b(np.ascontiguousarray(X[:, k]) + 0.0).digest()].append(k)
+            equal[blake2b((X[:, k] + 0.0).tobytes()).digest()].append(k)
         for same in equal.values():
             if len(same) > 1 and _is_no_chance(X[:, same[0]], len(columns)):
                 names = tuple(sorted(columns[k].name for k in same))

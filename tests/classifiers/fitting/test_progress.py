@@ -91,6 +91,7 @@ def test_every_metric_has_its_choice(capsys):
     ]
 
 
+@pytest.mark.filterwarnings("ignore::directrix.exceptions.TableWarning")  # of easy rows
 def test_other_ways_to_fit_print_their_choice(capsys):
     X, y = rows(2000)
     moments = Moments.of(X, y)

@@ -196,6 +196,7 @@ def test_the_operating_point_reads_well():
 
 @pytest.mark.parametrize("shrinkage", ["oas", "cv", 0.0, 0.3])
 @pytest.mark.parametrize("learn_from", ["rows", "moments"])
+@pytest.mark.filterwarnings("ignore::directrix.exceptions.FewRowsWarning")
 def test_fewer_rows_than_features_will_do(shrinkage, learn_from):
     X, y = rows(60, 90, gap=4.0)
     ours = MomentClassifier("auc", shrinkage=shrinkage, learn_from=learn_from).fit(X, y)
