@@ -61,6 +61,8 @@ from directrix.exceptions import (
 )
 from directrix.exceptions.columns import (
     BinNotFoundError,
+    ChangedColumnsWarning,
+    ColumnChange,
     ColumnKindError,
     ColumnNotFoundError,
     ColumnNotInFileError,
@@ -200,6 +202,23 @@ ERRORS = [
         (
             "no column named 'age'; the columns are ['sex']. The card gives no points to 'age': "
             "X.reindex(columns=card.feature_names_in_) adds such columns, without values"
+        ),
+    ),
+    (
+        ChangedColumnsWarning(
+            (
+                ColumnChange(2, "income", "missing", None, 90, 90, 0.03, (12.0, 180.0)),
+                ColumnChange(0, "wage", "above", 264.0, 1998, 2000, 0.0, (12.0, 180.0)),
+                ColumnChange(1, "area", "new", "X1", 90, 90, 0.1, (0.0, 0.0)),
+                ColumnChange(3, "rate", "near zero", 0.1, 20, 90, 0.0, (1.0, 2.0)),
+            )
+        ),
+        {"columns": ("income", "wage", "area", "rate")},
+        (
+            "columns are not what they were in training: 'income': all 90 values are missing (3 % "
+            "in training); 'wage': 1,998 of 2,000 values are above 264 (none in training, where 99 "
+            "% are from 12 to 180); 'area': all 90 values are new or rare levels, such as 'X1' (10 "
+            "% in training); and 1 more. Check their source, units and codes"
         ),
     ),
     (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any, Self
 from warnings import warn
 
@@ -31,6 +32,7 @@ from directrix.classifiers.state import (
     require,
 )
 from directrix.exceptions import (
+    ChangedColumnsWarning,
     LabelNotFoundError,
     StateError,
     TableWarning,
@@ -55,6 +57,7 @@ from directrix.rows.rows import (
 )
 from directrix.tables import Column
 from directrix.tables.check import TableFinding, check_table
+from directrix.tables.profile import N_SEEN, TableProfile
 
 #: Stands for a classifier without ``cv``; None is an invalid value that a user may have given.
 _NO_CV = object()
@@ -86,6 +89,8 @@ class LinearClassifier(LinkedEstimator, ClassifierMixin, BaseEstimator):
     _findings: tuple[TableFinding, ...] = ()
     #: Names of the state of the last fit that the next one starts from.
     _starts_from: tuple[str, ...] = ()
+    #: What the columns of the fit were; None for summaries and sparse rows.
+    _seen: TableProfile | None = None
 
     def __init_subclass__(cls, *, one_blas_thread: bool = True, **options: Any) -> None:
         """Let fits of every classifier run on copies, and with one BLAS thread by default."""
@@ -153,7 +158,7 @@ class LinearClassifier(LinkedEstimator, ClassifierMixin, BaseEstimator):
             classes=self.classes_,
             n_features=int(self.n_features_in_),
             feature_names=None if names is None else tuple(map(str, names)),
-            arrays=self._state_arrays(),
+            arrays=self._state_arrays() | ({} if self._seen is None else {"seen": self._seen.seen}),
             facts=self._state_facts(),
         )
 
@@ -169,6 +174,12 @@ class LinearClassifier(LinkedEstimator, ClassifierMixin, BaseEstimator):
             raise StateError(str(error)) from None
         if state.feature_names is not None:
             attributes["feature_names_in_"] = np.array(state.feature_names, dtype=object)
+        arrays = StateArrays(state.arrays)
+        if "seen" in arrays:
+            seen = TableProfile(arrays.take("seen", (N_SEEN, state.n_features), "float64"))
+            require(seen.is_valid, "its columns cannot have been like that")
+            attributes["_seen"] = seen
+            state = replace(state, arrays=arrays.remaining)
         classifier.__dict__.update(attributes | cls._restored_attributes(state))
         return classifier
 
@@ -248,6 +259,7 @@ class LinearClassifier(LinkedEstimator, ClassifierMixin, BaseEstimator):
         self._set_classes(two_classes(y[weight > 0]))
         rows = Rows.of(X, y, self.positive_, weight, folds, groups)
         self._check_numbers(rows.X, rows.positive, rows.keys)
+        self._seen = TableProfile.of_numbers(rows.X)
         return rows
 
     def _check_numbers(self, X: Any, positive: AnyArray, keys: AnyArray | None = None) -> None:
@@ -313,13 +325,43 @@ class LinearClassifier(LinkedEstimator, ClassifierMixin, BaseEstimator):
         return X, y
 
     def _validated_features(self, X: Any) -> Any:
-        """Return features like those of the fit as an array, checked by scikit-learn."""
+        """Return features like those of the fit as an array, checked by scikit-learn.
+
+        Warn of columns that have changed.
+        """
         X = in_memory(X)
         try:
-            return validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False)
+            features = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False)
         except (TypeError, ValueError):
             self._raise_named(X, reset=False)
             raise
+        self._warn_about_changes(features, self._number_column)
+        return features
+
+    def _number_column(self, k: int) -> Column:
+        names = getattr(self, "feature_names_in_", None)
+        return Column(f"x{k}" if names is None else str(names[k]), "number")
+
+    def _warn_about_changes(self, values: Any, *of_columns: Any) -> None:
+        """Warn of columns of new rows with an effect that are not what they were in the fit.
+
+        The arguments are those of ``changes`` of `TableProfile`.
+        """
+        found = [] if self._seen is None else self._seen.changes(values, *of_columns)
+        if not found or is_silenced(ChangedColumnsWarning) or is_inside_search():
+            return
+        has_effect = self._has_effect
+        changes = tuple(change for change in found if has_effect[change.position])
+        if changes:
+            warn(ChangedColumnsWarning(changes), stacklevel=find_stacklevel())
+
+    @property
+    def _has_effect(self) -> AnyArray:
+        """Whether each column has an effect on scores; with a kernel all of them."""
+        if not hasattr(self, "coef_"):
+            return np.ones(self.n_features_in_, dtype=bool)
+        effects: AnyArray = self.coef_[0] != 0.0
+        return effects
 
     def _raise_named(self, X: Any, *, reset: bool) -> None:
         """Raise an error that names the columns for which scikit-learn refused a table, if any."""

@@ -165,7 +165,7 @@ class DirectClassifier(MetricClassifier):
             passes, and no feature unless `features` names it.
         transform, engine, progress : as in `summarize`
         """
-        from directrix.designs.sources import ROWS_OF_LINES, fit_lines
+        from directrix.designs.sources import ROWS_OF_LINES, fit_lines, profile_of_source
         from directrix.engines.column_roles import ColumnRoles
 
         self._check_parameters([resolve(self.metric)])
@@ -189,6 +189,7 @@ class DirectClassifier(MetricClassifier):
         rows = f"{moments.count:,} rows, {moments.n_features:,} features"
         n_folds = fit.passes.fold.n_folds
         log.stage(f"first pass: {rows}, {n_folds} folds; {fit.metric.label}")
+        self._seen = profile_of_source(fit, surveyed)
         self._set_source_fit(fit_lines(fit, surveyed, self.n_jobs), weight, log)
         return self
 

@@ -74,10 +74,10 @@ class StateArrays:
     """The arrays of a state, taken out one by one and checked."""
 
     def __init__(self, arrays: dict[str, Any]) -> None:
-        self._remaining = dict(arrays)
+        self.remaining = dict(arrays)
 
     def __contains__(self, name: str) -> bool:
-        return name in self._remaining
+        return name in self.remaining
 
     def take(self, name: str, shape: tuple[int | None, ...], *dtypes: str) -> Any:
         """Return an array after checking its type, its shape and that its numbers are finite.
@@ -85,7 +85,7 @@ class StateArrays:
         None in the shape stands for any length; ``dtypes`` are the names of allowed types.
         """
         require(name in self, f"it lacks the array {name}")
-        array = self._remaining.pop(name)
+        array = self.remaining.pop(name)
         fits = len(array.shape) == len(shape) and all(
             expected in (None, length) for expected, length in zip(shape, array.shape, strict=True)
         )
@@ -99,8 +99,8 @@ class StateArrays:
 
     def require_empty(self) -> None:
         """Check that every array has been taken."""
-        names = ", ".join(sorted(self._remaining))
-        require(not self._remaining, f"it has arrays that do not belong there: {names}")
+        names = ", ".join(sorted(self.remaining))
+        require(not self.remaining, f"it has arrays that do not belong there: {names}")
 
 
 def restored_loss_fit(facts: ModelMetadata) -> dict[str, Any]:

@@ -417,6 +417,7 @@ class ThresholdClassifier(LinearClassifier):
         self.n_features_in_ = other.n_features_in_
         self._weighted_by = getattr(other, "_weighted_by", "")
         self._findings = other._findings
+        self._seen = other._seen
         if hasattr(other, "feature_scales_"):  # a card has no coefficients to compare
             self.feature_scales_ = other.feature_scales_
         if hasattr(other, "feature_names_in_"):

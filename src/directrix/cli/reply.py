@@ -20,7 +20,7 @@ from typing import Any
 import typer
 
 from directrix.cli import INTERRUPTED, load_library
-from directrix.exceptions import EXTRAS, MissingLibraryError
+from directrix.exceptions import EXTRAS, ChangedColumnsWarning, MissingLibraryError
 from directrix.exceptions.columns import InfiniteValuesError, UnusableColumnsError
 
 # ── Error messages of the command line: what is wrong, and what to do about it ────────────────────
@@ -164,7 +164,12 @@ def _collect_warnings() -> Iterator[list[str]]:
         try:
             yield messages
         finally:
-            messages += dict.fromkeys(str(warning.message) for warning in caught)
+            given: dict[Any, str] = {}
+            for message in (warning.message for warning in caught):
+                # Columns once: each part of a file has other counts.
+                of_columns = isinstance(message, ChangedColumnsWarning)
+                given.setdefault(type(message) if of_columns else str(message), str(message))
+            messages += given.values()
 
 
 def _print(reply: Reply, messages: Sequence[str], *, as_json: bool) -> None:

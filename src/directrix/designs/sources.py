@@ -44,6 +44,7 @@ from directrix.moments import Moments
 from directrix.rows.keys import RowSample
 from directrix.tables import BinCounts, Binner, Column
 from directrix.tables.coding.prior import CellKinds
+from directrix.tables.profile import TableProfile
 
 # ── Lines, from the moments of all rows and a sample of them ──────────────────────────────────────
 
@@ -53,6 +54,17 @@ ROWS_OF_LINES = 20_000
 #: Which lines, and which cards, of a sample are counted on all rows.
 COUNTED_LINES = Preselection(fewest=4, most=32, baseline_first=True)
 COUNTED_CARDS = Preselection(fewest=1, most=12, baseline_first=False)
+
+
+def profile_of_source(fit: SourceFit, surveyed: Surveyed, binner: Any = None) -> Any:
+    """Return what the columns of sampled rows are, which stand for all; None without a sample."""
+    sample = surveyed.sample
+    if sample is None:
+        return None
+    weight = _row_weights(sample, surveyed.totals.counts(without_fold=fit.apart))
+    if binner is None:
+        return TableProfile.of_numbers(sample.X, weight)
+    return TableProfile.of_bins(binner, binner.table_of(sample.X), weight)
 
 
 def fit_lines(fit: SourceFit, surveyed: Surveyed, n_jobs: int | None) -> Fitted:
@@ -144,11 +156,15 @@ class CardSource:
 
 
 class FittedSource(NamedTuple):
-    """A card that was fitted in passes, its bins, and both labels, the positive one last."""
+    """A card that was fitted in passes, its bins, and both labels, the positive one last.
+
+    ``seen`` is what columns were, if rows were sampled.
+    """
 
     fit: Fitted
     binner: Binner
     classes: AnyArray
+    seen: TableProfile | None = None
 
 
 @dataclass(frozen=True)
@@ -190,8 +206,10 @@ class CardSourceFit:
         if surveyed.sample is not None:
             table = surveyed.sample.X
             self.check(table.columns, table.values, surveyed.sample.y == classes[-1])
+        seen = profile_of_source(fit, surveyed, binner)
         if by_counts:
-            return self.run_counts(surveyed.table.counts, binner, classes)
+            made = self.run_counts(surveyed.table.counts, binner, classes)
+            return made._replace(seen=seen)
         design = CardSource(binner, self.settings(binner.bins_), fit.n_folds)
         rows, factors = fit.sampled_rows(surveyed, classes)
         cells = rows._replace(X=binner.cells(rows.X))
@@ -199,7 +217,8 @@ class CardSourceFit:
         if trials is not None:
             trials = replace(trials, share=len(rows.positive) / n_rows)
         selection = fit.count(group, design.features, classes[-1], factors, trials)
-        return self._finished(design, selection, classes, partial(design.compressed, cells=cells))
+        compressed = partial(design.compressed, cells=cells)
+        return self._finished(design, selection, classes, compressed)._replace(seen=seen)
 
     def run_counts(
         self, counts: BinCounts | None, binner: Binner, classes: AnyArray

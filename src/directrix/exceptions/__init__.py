@@ -14,6 +14,8 @@ from typing import Any
 
 from directrix.exceptions.columns import USE_SCORECARD as USE_SCORECARD
 from directrix.exceptions.columns import BinNotFoundError as BinNotFoundError
+from directrix.exceptions.columns import ChangedColumnsWarning as ChangedColumnsWarning
+from directrix.exceptions.columns import ColumnChange as ColumnChange
 from directrix.exceptions.columns import ColumnKindError as ColumnKindError
 from directrix.exceptions.columns import ColumnNotFoundError as ColumnNotFoundError
 from directrix.exceptions.columns import ColumnNotInFileError as ColumnNotInFileError

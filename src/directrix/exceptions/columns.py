@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, NamedTuple
 
 from directrix.exceptions.fields import Fields
 
 #: Columns that a message lists before it only counts them.
 _LISTED_COLUMNS = 5
+#: The same for columns that have changed, each with what was seen.
+_LISTED_CHANGES = 3
 #: The same for bins and levels of a column.
 _LISTED_BINS = 20
 
@@ -218,6 +220,63 @@ class ColumnKindError(Fields, TypeError):
         return (
             f"column {self.column!r} holds {self.holds}, but {self.expected} are expected: convert "
             "it, or leave it out"
+        )
+
+
+class ColumnChange(NamedTuple):
+    """A column that is not what it was in the rows of a fit."""
+
+    #: Position and name of the column.
+    position: int
+    column: Any
+    #: What values are: "missing", "below" or "above" the usual range by far, "near zero", or "new"
+    #: levels, which include those that were too rare in the fit.
+    problem: str
+    #: The number that values are below, above, or nearer to zero than; one of the new levels.
+    limit: Any
+    #: How many of the rows have such a value, and how many rows there are.
+    rows: int
+    total: int
+    #: Share of such values in the rows of the fit.
+    share: float
+    #: The range of 99 % of the values of the fit.
+    range: tuple[float, float]
+
+    def __str__(self) -> str:
+        count = f"{self.rows:,} of {self.total:,}"
+        count = f"all {self.total:,}" if self.rows == self.total else count
+        share = f"{100 * self.share:.2g} %" if self.share else "none"
+        low, high = self.range
+        usual = f", where 99 % are from {low:g} to {high:g}"
+        if self.problem == "missing":
+            what, usual = "missing", ""
+        elif self.problem == "new":
+            what, usual = f"new or rare levels, such as {self.limit!r}", ""
+        elif self.problem == "near zero":
+            what = f"within {self.limit:g} of zero"
+        else:
+            what = f"{self.problem} {self.limit:g}"
+        return f"{self.column!r}: {count} values are {what} ({share} in training{usual})"
+
+
+class ChangedColumnsWarning(Fields, UserWarning):
+    """Columns of new rows are not what they were in training, by more than chance or drift."""
+
+    #: The columns, those that have changed most first.
+    changes: tuple[ColumnChange, ...]
+
+    @property
+    def columns(self) -> tuple[Any, ...]:
+        """Names of the columns."""
+        return tuple(change.column for change in self.changes)
+
+    def __str__(self) -> str:
+        shown = "; ".join(map(str, self.changes[:_LISTED_CHANGES]))
+        left_out = len(self.changes) - _LISTED_CHANGES
+        more = f"; and {left_out} more" if left_out > 0 else ""
+        return (
+            f"columns are not what they were in training: {shown}{more}. Check their source, units "
+            "and codes"
         )
 
 

@@ -25,6 +25,7 @@ from sklearn.utils.validation import _check_method_params, check_is_fitted
 
 from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.exceptions import (
+    ChangedColumnsWarning,
     MissingScoresError,
     RefitDiffersWarning,
     ReversedScoresWarning,
@@ -438,7 +439,8 @@ class CrossFitting:
         for number, index in enumerate((split.test, seen)):
             if len(index):
                 rows = _safe_indexing(self.X, index)
-                scores[number] = positive_response(estimator, rows, method, self.positive)
+                with silenced(ChangedColumnsWarning):
+                    scores[number] = positive_response(estimator, rows, method, self.positive)
         return _PartFit(estimator, *scores)
 
 

@@ -89,7 +89,7 @@ def _blas() -> Any:
 #: State of fits whose name begins with an underscore: scikit-learn sets others before a fit.
 PRIVATE_STATE = {
     *("_copies", "_findings", "_held_out", "_kernel", "_operating_point"),
-    *("_report", "_scale", "_shift", "_sizes", "_units"),
+    *("_report", "_scale", "_seen", "_shift", "_sizes", "_units"),
 }
 
 

@@ -14,6 +14,7 @@ from sklearn.utils import _safe_indexing
 from directrix.classifiers import ScorecardClassifier
 from directrix.classifiers.base import LinearClassifier
 from directrix.classifiers.labels import positive_of, toward_positive
+from directrix.exceptions import ChangedColumnsWarning, silenced
 from directrix.export import save
 from directrix.fitting.held_out_scores import ScoreScale, positive_response, response_method
 from directrix.moments import Moments, ScoreHistogram
@@ -97,7 +98,8 @@ def summarize_day(
             "order is summarize_day(model, X, y)"
         )
         raise TypeError(msg)
-    scores = positive_scores(model, X)
+    with silenced(ChangedColumnsWarning):  # which the report of the day says of its columns
+        scores = positive_scores(model, X)
     caught = None if y is None else _known_labels(model, y) == positive_of(model)
     histogram = ScoreHistogram.of_scores(
         caught,

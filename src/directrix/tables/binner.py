@@ -404,7 +404,10 @@ class Binner(LinkedEstimator, TransformerMixin, BaseEstimator):
         int32 array of shape (n, d)
             Stored column by column. ``bins_[k].labels`` names the cells of column k.
         """
-        table = self.table_of(X)
+        return self.cells_of_table(self.table_of(X))
+
+    def cells_of_table(self, table: Table) -> AnyArray:
+        """Return the cells of the rows of a table from `table_of`, as `cells` does."""
         cells = np.empty(table.values.shape, dtype=np.int32, order="F")
         for k, (column, bins) in enumerate(zip(table.columns, self.bins_, strict=True)):
             cells[:, k] = bins.cells(table.values[:, k], column.levels)

@@ -29,6 +29,7 @@ from directrix.models.card import Card, IntegerPoints, PointsToDoubleOdds, scale
 from directrix.models.report import UNBINNED_BASELINE
 from directrix.tables import BinCounts
 from directrix.tables.bins import Bins
+from directrix.tables.profile import TableProfile
 
 _LEARN_FROM = ("rows", "counts")
 
@@ -233,6 +234,7 @@ class ScorecardClassifier(CardModel):
             raise ValueError(msg)
         self._set_classes(made.classes)
         self._set_binner(made.binner)
+        self._seen = made.seen
         self._set_source_fit(made.fit, weight, log)
         return self
 
@@ -368,6 +370,8 @@ class ScorecardClassifier(CardModel):
         self.binner_ = binned.binner
         if hasattr(self.binner_, "feature_names_in_"):
             self._set_binner(self.binner_)  # a frozen one may have another order
+        kept = self.binner_.table_of(table.restored(table.rows.X))
+        self._seen = TableProfile.of_bins(self.binner_, kept)
         design = binned.design(self._settings(self.binner_.bins_))
         return PreparedFit(rows, design, binned.completed)
 

@@ -20,6 +20,7 @@ from directrix.models.card import Card
 from directrix.models.report import DirectReport
 from directrix.rows.rows import require_same_index
 from directrix.tables import Binner
+from directrix.tables.profile import TableProfile
 
 Classifier = TypeVar("Classifier", bound=Any)
 
@@ -37,12 +38,14 @@ def typed_card_on_rows(
     require_same_index(X=X, y=y, sample_weight=sample_weight)
     binner = Binner.of_bins(card.bins)
     classifier._set_binner(binner)  # noqa: SLF001 - an empty one that is made for the card
-    cells = binner.cells(X)
+    table = binner.table_of(X)
+    cells = binner.cells(table)
     labels = dates_in_microseconds(column_or_1d(plain_labels(y), warn=True))
     weight = checked_weight(sample_weight, cells)
     kept = weight > 0
     classifier._set_classes(two_classes(labels[kept]))  # noqa: SLF001 - likewise
     cells, weight = cells[kept], weight[kept]
+    seen = table.take(kept)
     positive = labels[kept] == classifier.positive_
     sides = [weight * side for side in (~positive, positive)]
     counts = tuple(
@@ -64,7 +67,9 @@ def typed_card_on_rows(
         replace(each, weights=tuple(part.sum(axis=0).tolist()))
         for each, part in zip(card.bins, counts, strict=True)
     )
-    classifier._set_binner(Binner.of_bins(bins))  # noqa: SLF001 - likewise
+    binner = Binner.of_bins(bins)
+    classifier._set_binner(binner)  # noqa: SLF001 - likewise
+    classifier._seen = TableProfile.of_bins(binner, seen)  # noqa: SLF001 - likewise
     made = replace(made, bins=bins, counts=counts)
     why = f"Its points and its cutoff of {card.cutoff:g} were given."
     report = DirectReport(metric, _ROWS, (), "existing card", why, assessment.estimate, None)

@@ -351,10 +351,14 @@ class CardModel(MetricClassifier):
     @property
     def _columns_without_points(self) -> list[Any]:
         """Names of the columns of the fit that the card does not use."""
-        used = {k for k, points in enumerate(self.card_.columns) if points.any()}
-        used |= {k for cross in self.card_.crosses for k in cross.columns}
         names = getattr(self, "feature_names_in_", ())
-        return [name for k, name in enumerate(names) if k not in used]
+        return [name for k, name in enumerate(names) if not self._has_effect[k]]
+
+    @property
+    def _has_effect(self) -> AnyArray:
+        crossed = {k for cross in self.card_.crosses for k in cross.columns}
+        columns = enumerate(self.card_.columns)
+        return np.array([k in crossed or points.any() for k, points in columns])
 
     @property
     def _is_behind(self) -> bool:
@@ -410,7 +414,9 @@ class CardModel(MetricClassifier):
         elif not isinstance(X, Mapping) and len(getattr(X, "shape", (0, 0))) == 2:
             # A table refuses others in better words.
             validate_data(self, X, reset=False, skip_check_array=True)
-        cells: IntArray = self.binner_.cells(X)
+        table = self.binner_.table_of(X)
+        cells: IntArray = self.binner_.cells_of_table(table)
+        self._warn_about_changes(table.values, table.columns.__getitem__, cells)
         return cells
 
     def _state_arrays(self) -> dict[str, Any]:

@@ -128,22 +128,27 @@ def _predictions(model: Any, X: Any) -> tuple[dict[str, Any], int]:
     from pyarrow import compute
 
     from directrix.classifiers.labels import positive_of, probability_name
+    from directrix.exceptions import ChangedColumnsWarning, silenced
 
     is_card, classes = hasattr(model, "card_"), model.classes_.tolist()
     complete = np.ones(X.num_rows, dtype=bool)
     for column in () if is_card else X.columns:
         known = compute.is_finite if pa.types.is_floating(column.type) else compute.is_valid
         complete &= np.asarray(compute.fill_null(known(column), False))  # noqa: FBT003
+    score, mask = np.zeros(X.num_rows), pa.array(complete)
+    if complete.any():
+        score[complete] = model.decision_function(X.filter(mask))
     if not complete.all():  # any number will do for a row that gets no score
-        mask = pa.array(complete)
         filled = (compute.if_else(mask, c, pa.scalar(0).cast(c.type)) for c in X.columns)
         X = pa.table(dict(zip(X.column_names, filled, strict=True)))
     index = classes.index(positive_of(model))
     name = probability_name(classes, positive_of(model))
-    columns = {"points": pa.array(model.predict_points(X))} if is_card else {}
-    columns["score"] = pa.array(model.decision_function(X), mask=~complete)
-    columns[name] = pa.array(model.predict_proba(X)[:, index], mask=~complete)
-    labels, kind = model.predict(X).tolist(), pa.array(classes).type
+    with silenced(ChangedColumnsWarning):  # which the scores have given
+        probability = model.predict_proba(X)[:, index]
+        columns = {"points": pa.array(model.predict_points(X))} if is_card else {}
+        labels, kind = model.predict(X).tolist(), pa.array(classes).type
+    columns["score"] = pa.array(score, mask=~complete)
+    columns[name] = pa.array(probability, mask=~complete)
     columns["prediction"] = pa.array(labels, kind, mask=~complete)
     return columns, int((~complete).sum())
 

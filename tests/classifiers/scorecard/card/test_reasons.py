@@ -209,6 +209,7 @@ def fitted():
     return ScorecardClassifier("auc", **how).fit(table, y), table
 
 
+@pytest.mark.filterwarnings("ignore::directrix.exceptions.ChangedColumnsWarning")
 def test_the_first_reason_helps_most_on_raw_rows(fitted):
     """Changes raw values, and scores them with predict_points alone."""
     card, table = fitted
