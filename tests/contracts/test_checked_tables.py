@@ -184,6 +184,7 @@ def test_what_is_not_odd_is_not_warned_of(shape):
     assert found(CLEAN[shape], ~bad, np.arange(n)[::-1].astype(np.uint64)) == ()
 
 
+@pytest.mark.every_case("classifier")
 @pytest.mark.parametrize(
     "classifier",
     [

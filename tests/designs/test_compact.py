@@ -139,6 +139,7 @@ def test_the_order_of_rows_and_columns_does_not_matter():
     ids=["one column", "two levels", "all missing", "constant", "half missing", "wide"],
 )
 @pytest.mark.parametrize("max_lines", ["auto", 2, 6])
+@pytest.mark.filterwarnings("ignore::directrix.exceptions.TableWarning")  # one has an id
 def test_hostile_tables(table, max_lines):
     table = pd.DataFrame(table)
     y = np.random.default_rng(0).random(120) < 0.4
