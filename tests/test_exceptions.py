@@ -418,6 +418,16 @@ ERRORS = [
         "column 'a': one\ncolumn 'b': two",
     ),
     (
+        CopiedRowsWarning(None, 300, 600),
+        {"label": None, "copies": 300, "rows": 600},
+        (
+            "300 of the 600 rows are copies of others, labels included, far more than by chance: "
+            "held-out rows have copies among the training rows, and what is expected of new rows "
+            "is too good. Give groups=, the number of the original of each row, or leave the "
+            "copies out (a join may have multiplied rows)"
+        ),
+    ),
+    (
         FittedEstimatorWarning("a model"),
         {"estimator": "a model"},
         (

@@ -1,6 +1,7 @@
 """Laws of rows: a row is one row, whatever its weight, and what stands beside it stays with it."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from few_cases import examples
 from scipy import stats
@@ -16,7 +17,8 @@ from directrix import (
     SmoothClassifier,
 )
 from directrix.exceptions import CopiedRowsWarning
-from directrix.fitting.copies import copied_class
+from directrix.fitting.copies import copied_rows, warn_about_copies
+from directrix.fitting.training_rows import Rows
 from directrix.metrics import Budget, InEverySegment, RecallAtFPR
 
 # Samples are small, which some metrics warn of, and nothing is better than logistic regression.
@@ -120,10 +122,84 @@ def test_groups_of_copies_are_expected_to_know_nothing():
     assert honest[0] < 0.5 < honest[1]
 
 
+def with_holes(Z, rng):
+    Z[rng.random(Z.shape) < 0.2] = np.nan
+    return Z
+
+
+def beside_codes(Z, rng):
+    Z[:, 1:] = rng.integers(0, 3, (len(Z), Z.shape[1] - 1))
+    return with_holes(Z, rng)
+
+
+def as_texts(Z, rng):
+    towns = np.array(["Ulm", "Bonn", None], dtype=object)[rng.integers(0, 3, len(Z))]
+    return pd.DataFrame({"amount": Z[:, 0], "town": towns})
+
+
+TABLES = {
+    "numbers": lambda Z, _: Z,
+    "holes": with_holes,
+    "one continuous column": beside_codes,
+    "texts": as_texts,
+    "binary": lambda Z, rng: rng.integers(0, 2, (len(Z), 20)).astype(float),
+    "few binary": lambda Z, _: (Z > 0).astype(float),
+}
+SEEN_IN_COUNTS = {"binary": ("twice", "thrice", "half"), "few binary": ("twice", "thrice")}
+MULTIPLIED = {
+    "twice": lambda n, _: np.tile(np.arange(n), 2),
+    "thrice": lambda n, _: np.tile(np.arange(n), 3),
+    "half": lambda n, _: np.append(np.arange(n), np.arange(n // 2)),
+    "a tenth": lambda n, _: np.append(np.arange(n), np.arange(n // 10)),
+    "drawn again": lambda n, rng: rng.integers(0, n, n),
+}
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("kind", TABLES)
+@pytest.mark.parametrize("how", MULTIPLIED)
+def test_copies_of_whole_rows_are_named_unless_they_are_groups(kind, how, recwarn):
+    rng = np.random.default_rng(0)
+    X = TABLES[kind](rng.normal(size=(400, 5)), rng)
+    y = rng.random(400) < 0.3
+    original = MULTIPLIED[how](400, rng)
+
+    def warned(index, **beside):
+        recwarn.clear()
+        kept = Rows(
+            X.iloc[index] if isinstance(X, pd.DataFrame) else X[index],
+            y[index],
+            np.ones(len(index)),
+            **beside,
+        )
+        warn_about_copies(kept, np.array(["no", "yes"]))
+        return [w.message for w in recwarn if isinstance(w.message, CopiedRowsWarning)]
+
+    if how in SEEN_IN_COUNTS.get(kind, MULTIPLIED):
+        (warning,) = warned(original)
+        assert (warning.label, warning.rows) == (None, len(original))
+        if kind in ("numbers", "texts"):  # others have equal rows by chance, too
+            assert warning.copies == len(original) - len(np.unique(original))
+        assert "groups=" in str(warning)
+        assert "join" in str(warning)
+    assert not warned(original, group=original)
+    assert not warned(np.arange(400))
+    assert not warned(np.append(np.arange(400), np.arange(8)))
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("estimator", HOLDING_OUT.values(), ids=HOLDING_OUT)
+def test_a_table_that_is_there_twice_is_known_to_every_fit(estimator):
+    X, y, _ = rows()
+    with pytest.warns(CopiedRowsWarning, match="300 of the 600 rows are copies of others, labels"):
+        clone(estimator).fit(np.tile(X, (2, 1)), np.tile(y, 2))
+
+
 DISCRETE = {
     "binary columns": lambda rng: rng.integers(0, 2, (500, 6)).astype(float),
     "one binary column": lambda rng: rng.integers(0, 2, (500, 1)).astype(float),
     "counts, mostly zero": lambda rng: rng.poisson(0.1, (500, 8)).astype(float),
+    "many binary columns": lambda rng: rng.integers(0, 2, (20_000, 12)).astype(float),
     "one column twice": lambda rng: np.repeat(rng.integers(0, 9, (500, 1)), 2, axis=1).astype(
         float
     ),
@@ -140,7 +216,7 @@ def test_few_distinct_values_are_no_copies(make, rule):
     noise = {"chance": 1e9, "signal": 1.0, "no noise": 0.0}[rule]
     score = score + noise * rng.logistic(size=len(X))
     for share in (0.02, 0.2, 0.5):
-        assert copied_class(X, score > np.quantile(score, 1.0 - share)) is None
+        assert copied_rows(X, score > np.quantile(score, 1.0 - share)) is None
 
 
 # ── all that stands beside rows, together ─────────────────────────────────────────────────────────

@@ -386,21 +386,25 @@ class ShortCardWarning(Fields, UserWarning):
 
 
 class CopiedRowsWarning(Fields, UserWarning):
-    """Rows of one class are copies of others of it, far more often than by chance."""
+    """Rows are copies of others with the same label, far more often than by chance."""
 
-    #: Label of the class.
+    #: Label of the class whose rows are copied; None if whole rows of both are.
     label: Any
-    #: Rows of the class that are copies of another of its rows.
+    #: Rows that are copies of another row.
     copies: int
-    #: Rows of the class.
+    #: Rows of the class, or all rows.
     rows: int
 
     def __str__(self) -> str:
+        whose, remedy = f" of {self.label!r}", "class_weight='balanced' does what they do"
+        if self.label is None:
+            whose, remedy = "", "a join may have multiplied rows"
+        of_what = "others" if whose else "others, labels included"
         return (
-            f"{self.copies:,} of the {self.rows:,} rows of {self.label!r} are copies of others, "
-            "far more than by chance: held-out rows have copies among the training rows, and what "
-            "is expected of new rows is too good. Give groups=, the number of the original of each "
-            "row, or leave the copies out (class_weight='balanced' does what they do)"
+            f"{self.copies:,} of the {self.rows:,} rows{whose} are copies of {of_what}, far more "
+            "than by chance: held-out rows have copies among the training rows, and what is "
+            "expected of new rows is too good. Give groups=, the number of the original of each "
+            f"row, or leave the copies out ({remedy})"
         )
 
 
