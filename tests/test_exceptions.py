@@ -58,6 +58,7 @@ from directrix.exceptions import (
     UncheckedColumnsWarning,
     UnusedBudgetWarning,
     UnweightedEstimatorWarning,
+    WorkerLibraryError,
 )
 from directrix.exceptions.columns import (
     BinNotFoundError,
@@ -473,6 +474,15 @@ ERRORS = [
         ),
     ),
     (
+        WorkerLibraryError("directrix"),
+        {"library": "directrix"},
+        (
+            "the workers of Spark have no 'directrix': install this package, with what it needs, "
+            "in the Python that PYSPARK_PYTHON names on each of them, or send an environment that "
+            "has it (spark.archives)"
+        ),
+    ),
+    (
         LabelRangeError(1 << 40, "PMML"),
         {"label": 1 << 40, "format": "PMML"},
         (
@@ -543,6 +553,7 @@ BASES = {
     ColumnKindError: TypeError,
     LabelTypeError: TypeError,
     RowDecisionError: TypeError,
+    WorkerLibraryError: ImportError,
     LazyTableError: TypeError,
     NotNumericError: TypeError,
     CancellationError: ArithmeticError,

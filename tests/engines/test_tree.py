@@ -3,7 +3,9 @@ from itertools import groupby
 import numpy as np
 import pytest
 
+from directrix.engines import spark
 from directrix.engines.column_roles import MOST_PARTS, group_counts, group_sums, packed, unpacked
+from directrix.exceptions import WorkerLibraryError
 from directrix.rows.sums import tree_sum
 
 
@@ -82,3 +84,18 @@ def test_ten_thousand_parts_are_few_levels(fan_in):
     counts = group_counts(10_000, fan_in)
     assert counts == {8: [1250, 157, 20, 3, 1], 64: [157, 3, 1]}[fan_in]
     assert group_counts(MOST_PARTS, fan_in) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "error"),
+    [("\nModuleNotFoundError: No module named 'scipy.stats'\n", WorkerLibraryError), ("", OSError)],
+)
+def test_a_library_that_workers_of_spark_lack_is_named_in_one_line(said, error):
+    class Frame:
+        def collect(self):
+            raise OSError("Job aborted" + said)
+
+    with pytest.raises(error) as caught:
+        spark._collected(Frame())
+    assert len(str(caught.value).splitlines()) == 1
+    assert getattr(caught.value, "library", "scipy") == "scipy"

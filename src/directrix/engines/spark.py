@@ -5,6 +5,7 @@ The workers need this package; the engine installs nothing on them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import Any
@@ -19,6 +20,7 @@ from directrix.engines.column_roles import (
     packed,
     unpacked,
 )
+from directrix.exceptions import WorkerLibraryError
 from directrix.exceptions.columns import NotNumericError
 
 #: A result is sent in pieces, because batches of Arrow and messages have limited sizes.
@@ -69,7 +71,7 @@ def partials(
         result = task(plan, Partition(number, rebatched(named), count))
         yield from _in_pieces(number, packed(result))
 
-    rows = _summed(numbered.mapInArrow(run_task, _PIECES), count).collect()
+    rows = _collected(_summed(numbered.mapInArrow(run_task, _PIECES), count))
     if not rows:  # an empty data frame may have no partitions
         yield 0, task(plan, Partition(0, ()))
     for number, part in _whole_parts(sorted(map(tuple, rows))):
@@ -96,6 +98,19 @@ def _summed(parts: Any, count: int | None) -> Any:
             moved = grouped.repartition(n_groups, "subtree")
         parts = moved.sortWithinPartitions("number", "piece").mapInArrow(add, _PIECES)
     return parts
+
+
+def _collected(frame: Any) -> list[Any]:
+    """Return the rows of a data frame; name a library that workers lack, in one line."""
+    try:
+        rows: list[Any] = frame.collect()
+    except Exception as error:
+        # Spark has the error of a worker as text only.
+        missing = re.search(r"ModuleNotFoundError: No module named '(\w+)", str(error))
+        if missing is None:
+            raise
+        raise WorkerLibraryError(missing[1]) from None
+    return rows
 
 
 def _partition_count(source: Any) -> int | None:

@@ -163,6 +163,19 @@ class LabelTypeError(Fields, TypeError):
         )
 
 
+class WorkerLibraryError(Fields, ImportError):
+    """Workers of Spark lack a library that the driver has."""
+
+    library: str
+
+    def __str__(self) -> str:
+        return (
+            f"the workers of Spark have no {self.library!r}: install this package, with what it "
+            "needs, in the Python that PYSPARK_PYTHON names on each of them, or send an "
+            "environment that has it (spark.archives)"
+        )
+
+
 class LabelRangeError(Fields, ValueError):
     """A label is a whole number that a format cannot hold."""
 
