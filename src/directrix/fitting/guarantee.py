@@ -399,8 +399,8 @@ def assess_guaranteed(
 ) -> Assessment:
     """Assess a guaranteed threshold on the rows set apart, which did nothing but set it.
 
-    The threshold is next to one of their scores: if k of n rows are on the wrong side of it, k + 1
-    of n + 1 new rows are expected to be. Other rates are as they are on these rows.
+    If the threshold is next to one of their scores and k of n rows are on the wrong side of it,
+    k + 1 of n + 1 new rows are expected to be. Other rates are as they are on these rows.
 
     ``index`` is the position of the threshold on the curve. ``sizes`` are the effective sample
     sizes of these rows.
@@ -410,6 +410,8 @@ def assess_guaranteed(
     measured = rates_of(metric, tpr, fpr, curve.prior, value)
     # In segments the threshold is next to a score of one of them, not of all rows.
     limited = set() if guarantee.in_segments else {limit.rate for limit in guarantee.limits}
+    if index in (0, len(curve.tpr) - 1):  # it is far from all scores
+        limited = set()
     if limited & {"fpr", "alerts"}:
         fpr = (fpr * sizes.n_neg + 1.0) / (sizes.n_neg + 1.0)
     if "tpr" in limited:
