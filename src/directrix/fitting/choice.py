@@ -428,8 +428,7 @@ class RefitChange(NamedTuple):
     scores that know nothing.
     """
 
-    tpr: float
-    fpr: float
+    gap: RateGap
     area: float
     growth: float = np.inf
     chance: float = 0.0
@@ -442,11 +441,8 @@ class RefitChange(NamedTuple):
         fold, of shape (n, 1 + folds).
         """
         above = every > threshold
-        rates = []
-        for side in (rows.positive, ~rows.positive):
-            share = rows.weight[side] / rows.weight[side].sum()
-            of_lines = share @ above[side]
-            rates.append(float(of_lines[0] - of_lines[1:].mean()))
+        more = above[:, 0] - above[:, 1:].mean(axis=1)
+        gap = RateGap.of(more, rows.positive, rows.weight)
         area = chance = 0.0
         if not metric.uses_threshold:
             curve_of = curve_maker(rows.positive, rows.weight)
@@ -455,7 +451,7 @@ class RefitChange(NamedTuple):
             chance = metric.best_value(curve_of(np.zeros(len(every))))
         folds = every.shape[1] - 1
         growth = float(np.sqrt(folds / (folds - 1))) if folds > 1 else np.inf
-        return cls(rates[0], rates[1], area, growth, chance)
+        return cls(gap, area, growth, chance)
 
     def applied(self, metric: Metric, rates: Rates, prior: float) -> Rates:
         """Return the rates with the difference added, as far as more rows can make it.
@@ -464,11 +460,7 @@ class RefitChange(NamedTuple):
         has learned them by heart the difference is large even where nothing can be learned. What
         more rows cannot add they cannot take away either: a bound on one side only would be a bias.
         """
-        share = self._share(rates)
-        tpr, fpr = (
-            float(np.clip(rate + share * change, 0.0, 1.0))
-            for rate, change in ((rates.tpr, self.tpr), (rates.fpr, self.fpr))
-        )
+        tpr, fpr = self.gap.times(self._share(rates)).added_to(rates)
         value = None
         if not metric.uses_threshold:
             most = (self.growth - 1.0) * max(rates.metric - self.chance, 0.0)
@@ -476,10 +468,14 @@ class RefitChange(NamedTuple):
             value = float(np.clip(rates.metric + change, 0.0, 1.0))
         return rates_of(metric, tpr, fpr, prior, value)
 
+    def rest(self, rates: Rates) -> RateGap:
+        """Return the part of the difference that is not applied to rates."""
+        return self.gap.times(1.0 - self._share(rates))
+
     def _share(self, rates: Rates) -> float:
         """Return the share of the changes that moves the classes apart, or together, no further."""
         before = rates.tpr - rates.fpr
-        change = abs(self.tpr - self.fpr)
+        change = abs(self.gap.tpr - self.gap.fpr)
         most = (self.growth - 1.0) * max(before, 0.0)
         return 1.0 if change <= most else most / change
 
@@ -497,13 +493,8 @@ class RefitScores(NamedTuple):
 
     def gap(self, threshold: float) -> RateGap:
         """Return by how much the final estimator flags more of each class than the copies."""
-        flagged = (self.final > threshold).astype(np.float64) - (self.copies > threshold)
-        gaps, variances = [], []
-        for side in (self.positive, ~self.positive):
-            share = self.weight[side] / max(float(self.weight[side].sum()), _SLIGHT)
-            gaps.append(float(share @ flagged[side]))
-            variances.append(float(share**2 @ (flagged[side] - gaps[-1]) ** 2))
-        return RateGap(gaps[0], gaps[1], (variances[0], variances[1]))
+        more = (self.final > threshold).astype(np.float64) - (self.copies > threshold)
+        return RateGap.of(more, self.positive, self.weight)
 
 
 class RateGap(NamedTuple):
@@ -512,6 +503,25 @@ class RateGap(NamedTuple):
     tpr: float
     fpr: float
     variances: tuple[float, float]
+
+    @classmethod
+    def of(cls, more: FloatArray, positive: AnyArray, weight: FloatArray) -> RateGap:
+        """Return the gap of two models; ``more`` is one for a row that only the first flags."""
+        gaps, variances = [], []
+        for side in (positive, ~positive):
+            share = weight[side] / max(float(weight[side].sum()), _SLIGHT)
+            gaps.append(float(share @ more[side]))
+            variances.append(float(share**2 @ (more[side] - gaps[-1]) ** 2))
+        return cls(gaps[0], gaps[1], (variances[0], variances[1]))
+
+    def times(self, share: float) -> RateGap:
+        """Return a share of the gap, as well known as the whole."""
+        return self._replace(tpr=share * self.tpr, fpr=share * self.fpr)
+
+    def added_to(self, rates: Rates) -> tuple[float, float]:
+        """Return the true- and the false-positive rate with the gap added."""
+        tpr, fpr = np.clip([rates.tpr + self.tpr, rates.fpr + self.fpr], 0.0, 1.0).tolist()
+        return tpr, fpr
 
 
 class Assessment(NamedTuple):
@@ -577,6 +587,7 @@ class Assessment(NamedTuple):
         expected = choice.expected(shown=empirical)
         optimism = empirical.metric - expected.metric
         if change is not None:
+            gap = change.rest(expected)
             expected = change.applied(metric, expected, curve.prior)
         expected = _no_better(metric, expected, empirical, curve.prior)
         sizes, along = choice.sizes.over(choice.variance.of(metric)), choice.variance.along_curve
@@ -592,14 +603,16 @@ class Assessment(NamedTuple):
         # What rows show of rates is as true as what is expected after the choice, and the threshold
         # itself rests on a count of few rows.
         possible = [(empirical, sizes)]
-        if gap is not None:
+        if gap is not None and (gap.tpr or gap.fpr):
             # The final estimator is as likely nearer to what its copies show of it (Burman 1989).
-            tpr = float(np.clip(expected.tpr + gap.tpr, 0.0, 1.0))
-            fpr = float(np.clip(expected.fpr + gap.fpr, 0.0, 1.0))
             value = None if metric.uses_threshold else expected.metric
-            nearer = rates_of(metric, tpr, fpr, curve.prior, value)
-            both = expected, nearer
-            possible += [(each, less_sure.with_variance(each, gap.variances)) for each in both]
+            nearer = [
+                rates_of(metric, *gap.added_to(each), curve.prior, value)
+                for each in (expected, empirical)
+            ]
+            possible += [
+                (each, less_sure.with_variance(each, gap.variances)) for each in (expected, *nearer)
+            ]
         for shown, of_size in possible:
             more = intervals_of(metric, shown, curve, of_size, along_curve=along)
             if metric.limit is None:
