@@ -12,6 +12,7 @@ meet, and nearly every three of three. A draw is noise of 400 rows. Each result 
 import argparse
 import csv
 import subprocess
+import sys
 import time
 import warnings
 from collections import Counter
@@ -21,6 +22,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -227,6 +229,14 @@ class Result:
     seconds: float
     faults: str
 
+    @property
+    def is_behind(self):
+        return self.auc < self.logistic - BEHIND
+
+    @property
+    def is_broken(self):
+        return self.false_alarms > LIMIT
+
 
 def result(cell, seed):
     rng = np.random.default_rng([seed, 2026])
@@ -360,31 +370,61 @@ def record(path, of_commit, part, n_seconds=np.inf):
                 csv.writer(file, lineterminator="\n").writerow(row)
 
 
-def summary(results):
-    """Return lines on results by cell and seed: each classifier, and all."""
-    names = (*FACTORS["classifier"], "all")
-    for name in names:
+def said(results):
+    """Return lines on results by cell and seed: of each classifier, and of all."""
+    for name in (*FACTORS["classifier"], "all"):
         some = [(c, r) for (c, _), r in results.items() if name in (c.classifier, "all")]
         signal = [r for c, r in some if c.labels == "signal"]
-        kept = [r for _, r in some if not r.raised]
-        behind = [r.logistic - r.auc for r in signal]
+        gains = [r.auc - r.logistic for r in signal]
         yield f"{name}: {len(some)} fits, {sum(r.seconds for _, r in some):.0f} CPU s"
         if signal:
+            behind = [r for r in signal if r.is_behind]
             yield (
-                f"  area less that of logistic regression: {-max(behind):+.3f} at worst, "
-                f"{-np.median(behind):+.3f} median; {sum(b > BEHIND for b in behind)} of "
-                f"{len(signal)} behind by more than {BEHIND}, "
-                f"{sum(b > BEHIND and not r.warned for b, r in zip(behind, signal, strict=True))} "
-                f"of them silent; {sum(r.warned for r in signal)} warn"
+                f"  area less that of logistic regression {min(gains):+.3f} to {max(gains):+.3f}, "
+                f"median {np.median(gains):+.3f}; {len(behind)} of {len(signal)} are behind by "
+                f"{BEHIND}, {sum(not r.warned for r in behind)} of these silent; "
+                f"{sum(r.warned for r in signal)} warn"
             )
-        missed = {k: sum(k not in r.covered for _, r in some) for k in "mtf"}
-        missed |= {k: sum(k not in r.covered for r in kept) for k in "uv"}
-        yield f"  outside of the 95 % interval: {', '.join(f'{k} {n}' for k, n in missed.items())}"
-        broken = sum(r.false_alarms > LIMIT for r in kept)
-        raised = Counter(r.raised for _, r in some if r.raised)
-        yield f"  guarantee: {broken} of {len(kept)} broken, {dict(raised) or 'none'} raised"
-        wrong = Counter(r.faults for _, r in some if r.faults)
-        yield f"  other faults: {dict(wrong) or 'none'}"
+        missed = (f"{mark} {missing}/{n}" for mark, (missing, n) in outside(some).items())
+        yield f"  new rows outside of the 95 % interval: {', '.join(missed)}"
+        kept = [r for _, r in some if not r.raised]
+        raised = dict(Counter(r.raised for _, r in some if r.raised))
+        n_broken = sum(r.is_broken for r in kept)
+        yield f"  guarantee broken in {n_broken} of {len(kept)}; raised {raised or 'none'}"
+        yield f"  other faults: {dict(Counter(r.faults for _, r in some if r.faults))}"
+
+
+def outside(some):
+    """Return, for each interval, how many results are outside of it, and how many there are."""
+    kept = [r for _, r in some if not r.raised]
+    every = [r for _, r in some]
+    marks = {"m": every, "t": every, "f": every, "u": kept, "v": kept}
+    return {
+        mark: (sum(mark not in r.covered for r in rows), len(rows)) for mark, rows in marks.items()
+    }
+
+
+def broken_laws(results, alpha=1e-3):
+    """Return what results by cell and seed break, more than honest claims would by chance."""
+    for (cell, seed), r in results.items():
+        if r.faults:
+            yield f"{r.faults}: {cell}, {seed}"
+        if cell.labels == "signal" and r.is_behind and not r.warned:
+            yield f"area {r.auc:.3f}, {r.logistic:.3f} by logistic regression: {cell}, {seed}"
+    signal = [r for (cell, _), r in results.items() if cell.labels == "signal"]
+    excused = sum(r.is_behind and r.warned for r in signal)
+    if excused > stats.binom.isf(alpha, len(signal), 0.05):
+        yield f"{excused} of {len(signal)} cells with signal are behind, and warn"
+    noise = [(cell, r) for (cell, _), r in results.items() if cell.labels != "signal"]
+    for mark, (missing, n) in outside(noise).items():
+        if missing > stats.binom.isf(alpha, n, 0.08):
+            yield f"{missing} of {n} are outside of the interval {mark!r}"
+    kept = [r for _, r in noise if not r.raised]
+    broken = sum(r.is_broken for r in kept)
+    if broken > stats.binom.isf(alpha, len(kept), 0.05):
+        yield f"{broken} of {len(kept)} guarantees are broken"
+    if len(kept) < 0.9 * len(noise):
+        yield f"{len(noise) - len(kept)} of {len(noise)} fits with a guarantee raise"
 
 
 def main():
@@ -399,7 +439,9 @@ def main():
         if not options.table:
             record(options.record, options.commit, part, options.seconds)
         known = recorded(options.record, options.commit)
-        print(part, *summary({key: known[key] for key in PARTS[part] if key in known}), sep="\n")
+        results = {key: known[key] for key in PARTS[part] if key in known}
+        lines = [part, *said(results), *map("BROKEN: {}".format, broken_laws(results))]
+        sys.stdout.write("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

@@ -617,7 +617,7 @@ class Assessment(NamedTuple):
             more = intervals_of(metric, shown, curve, of_size, along_curve=along)
             if metric.limit is None:
                 more = more._replace(precision=intervals.precision, metric=intervals.metric)
-            intervals = hull(intervals, more)
+            intervals = intervals.hull(more)
         return cls(empirical, expected, intervals, rows, choice)
 
     @classmethod
@@ -629,12 +629,6 @@ class Assessment(NamedTuple):
         observed = rates_of(metric, *rates, curve.prior, None)
         intervals = intervals_of(metric, observed, curve, sizes_of(rows).over(OF_LINES.best))
         return cls(observed, observed, intervals, rows.name)
-
-
-def hull(first: Intervals, second: Intervals) -> Intervals:
-    """Return the least intervals that contain both of each rate."""
-    pairs = zip(first, second, strict=True)
-    return Intervals(*((min(a[0], b[0]), max(a[1], b[1])) for a, b in pairs))
 
 
 def _no_better(metric: Metric, expected: Rates, shown: Rates, prior: float) -> Rates:

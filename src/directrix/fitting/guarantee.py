@@ -46,6 +46,8 @@ _NAMES = {rate: name for name, (rate, _) in RATES.items()}
 #: Multiples of the rows up to which a limit is searched for before it is called out of reach.
 _MANY_TIMES = 1e4
 _GRID = 100
+#: Parts of the rows that set a threshold, each of which is assessed by that of the others.
+_PARTS = 10
 #: Factor between numbers of rows that are tried.
 _GROWTH = 1.25
 
@@ -395,7 +397,12 @@ def rows_needed(limit: float, confidence: float) -> int:
 
 
 def assess_guaranteed(
-    metric: Metric, guarantee: Guarantee, curve: Curve, index: int, sizes: Any
+    metric: Metric,
+    guarantee: Guarantee,
+    curve: Curve,
+    index: int,
+    sizes: Any,
+    others: Iterable[tuple[float, float]] = (),
 ) -> Assessment:
     """Assess a guaranteed threshold on the rows set apart, which did nothing but set it.
 
@@ -403,7 +410,8 @@ def assess_guaranteed(
     k + 1 of n + 1 new rows are expected to be. Other rates are as they are on these rows.
 
     ``index`` is the position of the threshold on the curve. ``sizes`` are the effective sample
-    sizes of these rows.
+    sizes of these rows. ``others`` are true- and false-positive rates that the same rows show in
+    other ways; the intervals contain those of them all.
     """
     tpr, fpr = float(curve.tpr[index]), float(curve.fpr[index])
     value = None if metric.uses_threshold else metric.best_value(curve)
@@ -418,6 +426,9 @@ def assess_guaranteed(
         tpr = tpr * sizes.n_pos / (sizes.n_pos + 1.0)
     expected = rates_of(metric, tpr, fpr, curve.prior, value)
     intervals = intervals_of(metric, expected, curve, sizes)
+    for rates in others:
+        shown = rates_of(metric, *rates, curve.prior, value)
+        intervals = intervals.hull(intervals_of(metric, shown, curve, sizes))
     name = "rows set apart for the guarantee"
     return Assessment(measured, expected, intervals, name, guarantee=str(guarantee))
 
@@ -443,8 +454,35 @@ def threshold_from_rows(
     if guarantee.in_segments and apart.segments is not None:
         bounds = guarantee.bounds(apart.positive, scores, once, apart.segments)
     threshold = guarantee.threshold(metric, counted, grid, weighted, *bounds)
-    index = int(np.count_nonzero(curve.levels > threshold))
-    return threshold, assess_guaranteed(metric, guarantee, curve, index, sizes_of(apart))
+    index, once_index = (int(np.count_nonzero(c.levels > threshold)) for c in (curve, counted))
+    others = [(float(counted.tpr[once_index]), float(counted.fpr[once_index]))]
+    if not (guarantee.in_segments or grid):
+        others += _rates_without_choice(metric, guarantee, apart, scores, once)
+    sizes = sizes_of(apart)
+    return threshold, assess_guaranteed(metric, guarantee, curve, index, sizes, others)
+
+
+def _rates_without_choice(
+    metric: Metric, guarantee: Guarantee, apart: Rows, scores: FloatArray, once: FloatArray
+) -> list[tuple[float, float]]:
+    """Return the rates of tenths of the rows at the thresholds that the other rows set, if any can.
+
+    Among the thresholds that keep limits the metric chooses by the rows that assess it.
+    """
+    used, sides = once > 0, (apart.positive, ~apart.positive)
+    above = np.zeros(len(scores), dtype=bool)
+    for part in range(_PARTS):
+        own = np.zeros(len(scores), dtype=bool)
+        for side in sides:
+            own[np.flatnonzero(side & used)[part::_PARTS]] = True
+        rest = used & ~own
+        try:
+            curve = curve_maker(apart.positive[rest], once[rest])(scores[rest])
+            above[own] = scores[own] > guarantee.threshold(metric, curve)
+        except OutOfReachError:
+            return []
+    tpr, fpr = (float(above[side & used].mean()) for side in sides)
+    return [(tpr, fpr)]
 
 
 def _within_budget(

@@ -175,6 +175,11 @@ class Intervals(NamedTuple):
     precision: tuple[float, float]
     metric: tuple[float, float]
 
+    def hull(self, other: Intervals) -> Intervals:
+        """Return the least intervals that contain both of each rate."""
+        pairs = zip(self, other, strict=True)
+        return Intervals(*((min(a[0], b[0]), max(a[1], b[1])) for a, b in pairs))
+
 
 class EffectiveCounts(NamedTuple):
     """Effective sample size of each class."""
