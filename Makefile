@@ -40,8 +40,9 @@ test: ## Run at most two cases of each test, and every example in README, docs a
 test-all: ## Run what `make ci` runs with all cases of all tests, and the gallery executed
 	bash .ci/run --all
 
-laws: ## Run all cases of the laws, in one process
+laws: ## Run all cases of the laws, in one process, and tables of all shapes; hours, resumable
 	OPENBLAS_NUM_THREADS=1 $(PYTHON) -m pytest --all-cases tests/contracts
+	OPENBLAS_NUM_THREADS=1 $(PYTHON) -m tests.shapes
 
 engines: ## Test every place rows can live: needs the extras, Java and PostgreSQL
 	DIRECTRIX_ENGINES=all OPENBLAS_NUM_THREADS=1 $(PYTHON) -m pytest --all-cases tests/engines tests/integrations tests/contracts/test_engines.py tests/classifiers/fitting/test_two_passes.py tests/classifiers/direct/test_fit_source.py
