@@ -38,9 +38,11 @@ from directrix.exceptions import (
     LabelNotFoundError,
     LabelRangeError,
     LabelTypeError,
+    MissingGroupsError,
     MissingLabelsError,
     MissingLibraryError,
     MissingScoresError,
+    MixedLabelsError,
     NegativeCountError,
     NoHeldOutPointsError,
     NoHeldOutScoresError,
@@ -65,6 +67,7 @@ from directrix.exceptions.columns import (
     ChangedColumnsWarning,
     ColumnChange,
     ColumnKindError,
+    ColumnNamesError,
     ColumnNotFoundError,
     ColumnNotInFileError,
     InfiniteValuesError,
@@ -228,6 +231,30 @@ ERRORS = [
         (
             "this needs rows in memory, and got a polars LazyFrame: call its collect() first, or "
             "train a classifier by fit_source(frame, target=...), which reads it as a stream"
+        ),
+    ),
+    (
+        MissingGroupsError(1200, 3),
+        {"rows": 1200, "first": 3},
+        (
+            "groups is missing (None, NaN or NA) in 1,200 rows, the first at position 3: give each "
+            "of them a group of its own, or drop these rows"
+        ),
+    ),
+    (
+        MixedLabelsError(("a", 1)),
+        {"labels": ("a", 1)},
+        (
+            "y has labels of several types, such as 'a' and 1: give all of them one type, for "
+            "instance by [str(label) for label in y]"
+        ),
+    ),
+    (
+        ColumnNamesError((10, "b"), 10),
+        {"names": (10, "b"), "name": 10},
+        (
+            "names of columns must be texts, and 10 is none; the names are 10, 'b': give every "
+            "column a text, for instance by X.columns = X.columns.astype(str)"
         ),
     ),
     (
@@ -551,6 +578,8 @@ BASES = {
     ColumnNotInFileError: KeyError,
     MissingColumnsError: ColumnNotFoundError,
     ColumnKindError: TypeError,
+    ColumnNamesError: TypeError,
+    MixedLabelsError: TypeError,
     LabelTypeError: TypeError,
     RowDecisionError: TypeError,
     WorkerLibraryError: ImportError,

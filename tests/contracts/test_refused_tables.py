@@ -8,17 +8,27 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.feature_selection import VarianceThreshold
 from sklearn.impute import SimpleImputer
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
 from directrix import (
     BetaBernoulliClassifier,
     DirectClassifier,
     MomentClassifier,
+    OperatingPointClassifier,
+    ScorecardClassifier,
     SmoothClassifier,
 )
-from directrix.exceptions.columns import InfiniteValuesError, MissingValuesError, NotNumericError
+from directrix.exceptions import MissingGroupsError, MixedLabelsError
+from directrix.exceptions.columns import (
+    ColumnNamesError,
+    InfiniteValuesError,
+    MissingValuesError,
+    NotNumericError,
+)
 
 N_ROWS = 60
 NAMES = ("amount", "age", "town", "job", "clock")
@@ -31,6 +41,12 @@ CLASSIFIERS = {
     "kernel": BetaBernoulliClassifier(kernel="rbf"),
 }
 every_classifier = pytest.mark.parametrize("classifier", CLASSIFIERS.values(), ids=CLASSIFIERS)
+
+#: A scorecard takes tables that they refuse, and an operating point leaves them to its estimator.
+ALL = CLASSIFIERS | {
+    "card": ScorecardClassifier("auc", cv=2),
+    "operating point": OperatingPointClassifier(GaussianNB(), "f1", cv=2),
+}
 
 
 def as_array(columns):
@@ -202,3 +218,48 @@ def test_a_step_before_it_does_not_hide_the_columns(classifier):
     X = as_array(columns(age=numbers_with(np.nan, 1)))
     with pytest.raises(MissingValuesError, match="column 1 holds missing values"):
         make_pipeline(VarianceThreshold(), classifier).fit(X, labels())
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.filterwarnings("ignore::UserWarning")  # about so few rows
+def test_names_that_are_no_texts_are_refused(name):
+    table = pd.DataFrame(columns())
+    mixed = [] if name == "operating point" else [["a", "b", 2, 3, 4]]  # scikit-learn refuses it
+    for names in ([10, 20, 30, 40, 50], [1, 0, 2, 3, 4], *mixed):
+        with pytest.raises(ColumnNamesError) as caught:
+            clone(ALL[name]).fit(table.set_axis(names, axis=1), labels())
+        assert caught.value.names == tuple(names)
+        assert "X.columns.astype(str)" in str(caught.value)
+    model = clone(ALL[name]).fit(table.set_axis(range(5), axis=1), labels())
+    assert not hasattr(model, "feature_names_in_")
+    with pytest.raises(ColumnNamesError):
+        model.predict(table.set_axis([1, 0, 2, 3, 4], axis=1))
+
+
+#: Labels, weights and groups of which some are wrong, with the error and what it must name.
+BESIDE = {
+    "labels": ({"y": ["a" if label else 1 for label in labels()]}, MixedLabelsError, ("'a'", "1")),
+    "objects": (
+        {"y": np.where(labels(), "a", labels().astype(object))},
+        MixedLabelsError,
+        ("'a'", "False"),
+    ),
+    "weights": ({"sample_weight": ["1"] * N_ROWS}, TypeError, ("sample_weight", "'1'", "number")),
+    "groups": ({"groups": numbers_with(np.nan, 2, 7)}, MissingGroupsError, ("groups", "2 rows")),
+    "group texts": (
+        {"groups": [None if k == 2 else str(k // 2) for k in range(N_ROWS)]},
+        MissingGroupsError,
+        ("groups", "1 row,", "position 2"),
+    ),
+}
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("classifier", ALL.values(), ids=ALL)
+@pytest.mark.parametrize("given", BESIDE)
+def test_what_stands_beside_a_table_is_named(classifier, given):
+    beside, expected, words = BESIDE[given]
+    with pytest.raises(expected) as caught:
+        clone(classifier).fit(**({"X": np.stack([*columns().values()], 1), "y": labels()} | beside))
+    assert not [word for word in words if word not in str(caught.value)]

@@ -316,6 +316,7 @@ class LinearClassifier(LinkedEstimator, ClassifierMixin, BaseEstimator):
     def _validated(self, X: Any, y: Any, *, reset: bool = True) -> tuple[Any, AnyArray]:
         """Return features and labels as arrays, checked by scikit-learn."""
         X = in_memory(X)
+        feature_names_of(X)  # refuses names that are no texts
         y = plain_labels(y)
         try:
             X, y = validate_data(self, X, y, accept_sparse="csr", dtype=_FLOATS, reset=reset)
@@ -330,6 +331,7 @@ class LinearClassifier(LinkedEstimator, ClassifierMixin, BaseEstimator):
         Warn of columns that have changed.
         """
         X = in_memory(X)
+        feature_names_of(X)  # refuses names that are no texts
         try:
             features = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False)
         except (TypeError, ValueError):

@@ -17,12 +17,10 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
 from directrix._typing import AnyArray
-from directrix.exceptions import LabelNotFoundError, MissingLabelsError
+from directrix.exceptions import LabelNotFoundError, MissingLabelsError, MixedLabelsError
+from directrix.rows.labels import missing_in
 
 # ── Labels of training rows as arrays: none is missing, and booleans are booleans ─────────────────
-
-#: Types of a missing value, by name, because pandas is not imported.
-_ABSENT = {"NoneType", "NAType", "NaTType"}
 
 
 def plain_labels(y: Any) -> Any:
@@ -30,7 +28,8 @@ def plain_labels(y: Any) -> Any:
 
     What is not a list of labels is returned as it is, and refused by scikit-learn.
 
-    Raises MissingLabelsError if a label is None, NaN or NA.
+    Raises MissingLabelsError if a label is None, NaN or NA, and MixedLabelsError if labels have no
+    common order.
     """
     try:
         labels: AnyArray = np.asarray(y)
@@ -39,21 +38,25 @@ def plain_labels(y: Any) -> Any:
     if labels.ndim != 1 or not labels.size:
         return y
     kind = labels.dtype.kind
-    if kind == "f":
-        _require_labels(np.isnan(labels))
+    if kind in "fO":
+        _require_labels(missing_in(labels))
     if kind == "O":
-        _require_labels(np.array([_is_missing(label) for label in labels.tolist()]))
         types = {type(label) for label in labels.tolist()}
         if types <= {bool, np.bool_} or types <= {int, np.int64}:
             return np.array(labels.tolist())
+        _require_one_order(labels.tolist())
+    if kind == "U" and isinstance(y, list | tuple):  # NumPy makes texts of numbers among them
+        _require_one_order(y)
     # Nullable types of pandas would become floats.
     return labels if kind in "biu" else y
 
 
-def _is_missing(label: Any) -> bool:
-    if type(label).__name__ in _ABSENT:
-        return True
-    return isinstance(label, float | np.floating) and bool(np.isnan(label))
+def _require_one_order(labels: Sequence[Any]) -> None:
+    one_of_each = {type(label): label for label in labels}
+    try:
+        sorted(one_of_each.values())
+    except TypeError:
+        raise MixedLabelsError(tuple(one_of_each.values())) from None
 
 
 def _require_labels(missing: AnyArray) -> None:

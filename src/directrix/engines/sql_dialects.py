@@ -53,7 +53,8 @@ class Dialect(NamedTuple):
 
     def key(self, name: str) -> bytes:
         """Return the form by which the database compares names; equal keys are the same name."""
-        return (name.lower() if self.ignores_case else name).encode()[: self.name_bytes]
+        compared = name.lower() if self.ignores_case else name
+        return compared.encode(errors="surrogatepass")[: self.name_bytes]
 
     def require_names(self, names: Sequence[str | None], noun: str, remedy: str) -> None:
         """Raise SqlNameError for names that are invalid in SQL or the same to the database.

@@ -17,6 +17,7 @@ from directrix.exceptions.columns import BinNotFoundError as BinNotFoundError
 from directrix.exceptions.columns import ChangedColumnsWarning as ChangedColumnsWarning
 from directrix.exceptions.columns import ColumnChange as ColumnChange
 from directrix.exceptions.columns import ColumnKindError as ColumnKindError
+from directrix.exceptions.columns import ColumnNamesError as ColumnNamesError
 from directrix.exceptions.columns import ColumnNotFoundError as ColumnNotFoundError
 from directrix.exceptions.columns import ColumnNotInFileError as ColumnNotInFileError
 from directrix.exceptions.columns import InfiniteValuesError as InfiniteValuesError
@@ -135,6 +136,35 @@ class MissingLabelsError(Fields, ValueError):
         return (
             f"y has missing labels (None, NaN or NA) in {self.rows:,} row{'s' * (self.rows != 1)}, "
             f"the first at position {self.first}: drop these rows from X and y, or label them"
+        )
+
+
+class MissingGroupsError(Fields, ValueError):
+    """Rows have no group, so that nothing says with which others they are held out."""
+
+    #: Number of rows without a group.
+    rows: int
+    #: Position of the first of them, from zero.
+    first: int
+
+    def __str__(self) -> str:
+        return (
+            f"groups is missing (None, NaN or NA) in {self.rows:,} row{'s' * (self.rows != 1)}, "
+            f"the first at position {self.first}: give each of them a group of its own, or drop "
+            "these rows"
+        )
+
+
+class MixedLabelsError(Fields, TypeError):
+    """Labels are of types that have no common order, such as texts and numbers."""
+
+    #: One label of each type.
+    labels: tuple[Any, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"y has labels of several types, such as {' and '.join(map(repr, self.labels))}: give "
+            "all of them one type, for instance by [str(label) for label in y]"
         )
 
 

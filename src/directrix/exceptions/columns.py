@@ -206,6 +206,22 @@ class PandasIndexWarning(Fields, UserWarning):
         )
 
 
+class ColumnNamesError(Fields, TypeError):
+    """A data frame has names of columns that are no texts, and not just their positions."""
+
+    #: All names.
+    names: tuple[Any, ...]
+    #: One that is no text.
+    name: Any
+
+    def __str__(self) -> str:
+        return (
+            f"names of columns must be texts, and {self.name!r} is none; the names are "
+            f"{listed(self.names)}: give every column a text, for instance by "
+            "X.columns = X.columns.astype(str)"
+        )
+
+
 class ColumnKindError(Fields, TypeError):
     """A column of a table holds something else than it should."""
 

@@ -179,7 +179,10 @@ def to_sql(
         msg = "the classifier was fitted without names of features: give columns=[...]"
         raise ValueError(msg)
     used = used_features(formula)
-    used_names = [name if k in used else None for k, name in enumerate(formula.features)]
+    key = DIALECTS[dialect].key
+    # The database cannot tell a column that is read from one with the same name to it.
+    read = {key(name) for k, name in enumerate(formula.features) if k in used}
+    used_names = [name if key(name) in read else None for name in formula.features]
     remedy = "name the columns of the table with columns=[...], or --features of directrix export"
     DIALECTS[dialect].require_names(used_names, "feature", remedy)
     return SqlExpressions(dialect, tuple(map(DIALECTS[dialect].name, formula.features)), formula)

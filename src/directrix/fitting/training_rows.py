@@ -16,6 +16,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.validation import _check_sample_weight
 
 from directrix._typing import AnyArray, FloatArray, IntArray
+from directrix.exceptions import MissingGroupsError
 from directrix.frontier.compare import first_rows_per_class, rescaled_weights
 from directrix.metrics.at_threshold import Cost
 from directrix.metrics.budget import Periods
@@ -31,7 +32,7 @@ from directrix.rows.keys import (
     row_hash,
     stratified_folds,
 )
-from directrix.rows.labels import require_moderate_weight
+from directrix.rows.labels import missing_in, require_moderate_weight
 from directrix.rows.rows import as_rows
 
 # ── Sample weights and class weights ──────────────────────────────────────────────────────────────
@@ -42,6 +43,11 @@ def checked_weight(sample_weight: Any, X: Any) -> FloatArray:
 
     With a ``sample_weight`` of None, each row has weight one.
     """
+    given = np.asarray(sample_weight)
+    for each in given.flat if given.dtype.kind in "OU" else ():
+        if isinstance(each, str):
+            msg = f"sample_weight holds texts, such as {str(each)!r}: give each row a number"
+            raise TypeError(msg)
     weight: FloatArray = _check_sample_weight(sample_weight, X, dtype=np.float64)
     row = int(weight.argmin())
     if weight[row] < 0:
@@ -357,6 +363,9 @@ def checked_groups(groups: Any, n_rows: int) -> IntArray:
     if names.shape != (n_rows,):
         msg = f"groups must name one group for each of {n_rows} rows, not {names.shape}"
         raise ValueError(msg)
+    missing = missing_in(names)
+    if missing.any():
+        raise MissingGroupsError(int(missing.sum()), int(missing.argmax()))
     _, numbers = np.unique(mix_bits(key_hash([names])), return_inverse=True)
     return numbers.astype(np.int64)
 

@@ -388,3 +388,12 @@ def shape_text(values: AnyArray) -> str:
     if values.ndim:
         return f"shape {values.shape}"
     return f"{values.item()!r}: give the column itself, such as X[{values.item()!r}]"
+
+
+def missing_in(values: AnyArray) -> AnyArray:
+    """Return which labels or names of groups are None, NaN, NaT or NA."""
+    if values.dtype.kind == "O":
+        return np.array([_is_missing(value) for value in values.tolist()], dtype=bool)
+    if values.dtype.kind in "mM":
+        return np.isnat(values)
+    return np.isnan(values) if values.dtype.kind == "f" else np.zeros(values.shape, dtype=bool)

@@ -16,6 +16,7 @@ from scipy import sparse
 
 from directrix._typing import AnyArray, FloatArray
 from directrix.exceptions.columns import (
+    ColumnNamesError,
     ColumnNotFoundError,
     InfiniteValuesError,
     LazyTableError,
@@ -310,14 +311,30 @@ def require_same_index(**given: Any) -> None:
 
 
 def feature_names_of(data: Any) -> tuple[str, ...] | None:
-    """Return the names of the columns of a data frame or Arrow table; None if they have none."""
+    """Return the names of the columns of a data frame or Arrow table; None if they have none.
+
+    Raises ColumnNamesError as `texts_or_none` does.
+    """
     if is_frame(data):
         names = list(data.columns) if isinstance(data.columns, list) else data.columns.tolist()
     elif hasattr(data, "num_rows") and hasattr(data, "schema"):
         names = list(data.schema.names)
     else:
         return None
-    return tuple(names) if all(isinstance(name, str) for name in names) else None
+    return texts_or_none(names)
+
+
+def texts_or_none(names: list[Any]) -> tuple[str, ...] | None:
+    """Return names of columns that are texts; None if they are numbered 0, 1, ..., as in pandas.
+
+    Raises ColumnNamesError for others: columns would be matched by position, whatever their names.
+    """
+    others = [name for name in names if not isinstance(name, str)]
+    if not others:
+        return tuple(names)
+    if names == list(range(len(names))):
+        return None
+    raise ColumnNamesError(tuple(names), others[0])
 
 
 def canonical_csr(matrix: Any) -> Any:

@@ -16,7 +16,7 @@ from scipy import sparse
 from directrix._typing import AnyArray, FloatArray
 from directrix.exceptions.columns import ColumnKindError, ColumnNotFoundError
 from directrix.rows.keys import key_hash, mix_bits
-from directrix.rows.rows import MISSING_TYPES, in_memory, is_frame
+from directrix.rows.rows import MISSING_TYPES, in_memory, is_frame, texts_or_none
 
 # ── Dates and durations as numbers of days ────────────────────────────────────────────────────────
 
@@ -607,16 +607,9 @@ def _source(X: Any) -> _Source:
 
 
 def _names(given: Any, n_rows: int) -> tuple[tuple[str, ...], int, bool]:
-    """Return the column names, and whether they are texts; numbers count as no names."""
+    """Return the column names, and whether they are texts."""
     names = list(given)
-    texts = [isinstance(name, str) for name in names]
-    if any(texts) and not all(texts):
-        msg = (
-            f"some names of columns are texts and some are not: {names}; give every column a text, "
-            "for instance by X.columns = X.columns.astype(str)"
-        )
-        raise TypeError(msg)
-    if not any(texts):
+    if not names or texts_or_none(names) is None:
         return tuple(f"x{k}" for k in range(len(names))), n_rows, False
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)

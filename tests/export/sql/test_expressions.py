@@ -252,6 +252,10 @@ def test_a_name_that_is_not_written_may_be_any(fitted):
     classifier = copy(fitted("whole_labels"))
     classifier.coef_ = classifier.coef_ * [1.0, 0.0]
     assert '""' not in to_sql(classifier, columns=["a", ""]).prediction
+    assert "Age" in to_sql(classifier, columns=["Age", "\ud800"]).prediction
+    with pytest.raises(SqlNameError, match="feature 1 and feature 2 would be one column"):
+        to_sql(classifier, columns=["Age", "age"])  # the database has one of them
+    assert "Age" in to_sql(classifier, dialect="postgres", columns=["Age", "age"]).prediction
 
 
 @pytest.mark.parametrize(

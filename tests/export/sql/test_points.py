@@ -166,6 +166,8 @@ def test_a_name_that_is_not_read_may_be_any():
     with pytest.raises(SqlNameError, match="feature 1 of 7 has an empty name"):
         to_sql(classifier, columns=["", *names[1:]])
     assert '""' not in to_sql(classifier, columns=[*names[:-1], ""]).score
+    with pytest.raises(SqlNameError, match="feature 1 and feature 7 would be one column, 'C0'"):
+        to_sql(classifier, columns=[*names[:-1], "C0"])
 
 
 def test_names_are_needed_and_points_are_a_column_of_the_query():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from directrix.exceptions.columns import ColumnKindError, ColumnNotFoundError
+from directrix.exceptions.columns import ColumnKindError, ColumnNamesError, ColumnNotFoundError
 from directrix.tables import Column, Table
 
 ROWS = {
@@ -121,8 +121,9 @@ def test_names_must_be_different_texts():
     pandas = pytest.importorskip("pandas")
     with pytest.raises(ValueError, match="'a' occurs twice"):
         Table.of(pandas.DataFrame([[1, 2]], columns=["a", "a"]))
-    with pytest.raises(TypeError, match="some names of columns are texts"):
-        Table.of(pandas.DataFrame([[1, 2]], columns=["a", 1]))
+    for names in (["a", 1], [1, 0], [10, 20], [("a", 0), ("b", 1)]):
+        with pytest.raises(ColumnNamesError, match=r"must be texts.*X\.columns\.astype\(str\)"):
+            Table.of(pandas.DataFrame([[1, 2]], columns=names))
 
 
 @pytest.mark.parametrize("X", [np.zeros(3), [1, 2], np.zeros((2, 2, 2)), 7])
