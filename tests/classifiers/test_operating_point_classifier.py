@@ -699,8 +699,11 @@ def test_other_operating_points_and_another_threshold():
     np.testing.assert_allclose(
         moved.predict_proba(X)[above], model.predict_proba(X)[above], atol=0.2
     )
-    with pytest.raises(NoHeldOutScoresError):
-        moved.operating_points(["f1"])
+    (again,) = moved.operating_points(["f1"])
+    (point,) = model.operating_points(["f1"])
+    assert again.threshold == pytest.approx(point.threshold)
+    with pytest.raises(NoHeldOutScoresError, match="recalibrated"):
+        model.with_threshold(strict, model.calibration_).operating_points(["f1"])
 
 
 def test_score_histograms_add_up():

@@ -1,6 +1,7 @@
 """Other operating points of one model, and the score of a classifier."""
 
 import pickle
+from copy import copy
 from dataclasses import replace
 from html import escape
 
@@ -95,6 +96,9 @@ def test_a_copy_at_another_point_predicts_as_that_point(classifier, tmp_path):
         moved = classifier.with_threshold(point)
         np.testing.assert_array_equal(caught(moved), caught(classifier, text))
         assert moved.operating_point_ == point
+        (again,) = moved.operating_points([text])
+        assert again.expected == point.expected
+        assert again.threshold == pytest.approx(point.threshold, abs=1e-12)
         assert point.threshold == pytest.approx(
             classifier.threshold_above(classifier.score_above(point))
         )
@@ -104,6 +108,13 @@ def test_a_copy_at_another_point_predicts_as_that_point(classifier, tmp_path):
         order = np.argsort(classifier.decision_function(NEW), kind="stable")
         assert (np.diff(probability[order]) >= -1e-12).all()
     np.testing.assert_array_equal(caught(classifier), before)
+
+
+def test_the_score_is_that_of_the_metric_of_the_fit(classifier):
+    label = (classifier.positive_ == 1) == NEW_Y
+    before = classifier.score(NEW, label)
+    changed = copy(classifier).set_params(metric="balanced_error")
+    assert changed.score(NEW, label) == before
 
 
 @pytest.mark.parametrize("name", ["card, integer", "card, double odds"])

@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 from few_cases import SELECTION
 from scipy import stats
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from directrix import (
@@ -25,6 +26,7 @@ from directrix import (
     ScorecardClassifier,
     SmoothClassifier,
 )
+from directrix.exceptions import OneClassPredictedWarning
 from directrix.metrics import Cost, PartialAUC, PrecisionAtK, RecallAtFPR
 
 # Samples are small, which some metrics warn of, and nothing is better than logistic regression.
@@ -280,3 +282,49 @@ def test_claims_are_honest(family):
     intervals_contain_the_rates(fits)
     expected_is_no_better_than_what_rows_showed_to_the_choice(fits)
     gaps_to_other_models_have_a_width(fits)
+
+
+# ── tables that tell no rows apart ────────────────────────────────────────────────────────────────
+
+RNG = np.random.default_rng(3)
+TABLES = {
+    "numbers": np.ones((N_ROWS, 2)),
+    "large numbers": np.full((N_ROWS, 1), 1e12),
+    "texts": pd.DataFrame({"a": ["q"] * N_ROWS, "b": ["z"] * N_ROWS}),
+    "identifiers": pd.DataFrame({k: RNG.integers(0, 10**5, N_ROWS).astype(str) for k in "abc"}),
+}
+MODELS = {
+    "Direct": DirectClassifier("auc"),
+    "Smooth": SmoothClassifier("auc", alpha=1e-2),
+    "Moment": MomentClassifier("auc"),
+    "Scorecard": ScorecardClassifier("auc"),
+    "Scorecard of counts": ScorecardClassifier("auc", learn_from="counts"),
+    "Scorecard, integer": ScorecardClassifier("auc", points="integer"),
+    "Scorecard, double odds": ScorecardClassifier("auc", points="pdo"),
+}
+CASES = {
+    f"{name}, {table}": (model, TABLES[table])
+    for name, model in MODELS.items()
+    for table in TABLES
+    if name.startswith("Scorecard") or "numbers" in table
+}
+
+
+@pytest.mark.parametrize("source", [False, True], ids=["rows", "source"])
+@pytest.mark.parametrize(("model", "X"), CASES.values(), ids=CASES)
+def test_a_table_of_no_information_gives_the_prior(model, X, source):
+    y = np.random.default_rng(0).random(N_ROWS) < 0.3
+    fit = clone(model).fit
+    if source and hasattr(model, "fit_source"):
+        fit = partial(clone(model).fit_source, target=y, progress=False)
+    with pytest.warns(OneClassPredictedWarning):
+        fitted = fit(X) if isinstance(fit, partial) else fit(X, y)
+    assert fitted.operating_point_.expected.metric == pytest.approx(0.5, abs=1e-9)
+    new = X + 1 if isinstance(X, np.ndarray) else X + "?"
+    if isinstance(X, pd.DataFrame):
+        new.loc[::2] = None
+    if isinstance(model, ScorecardClassifier):
+        assert not any(points.any() for points in fitted.card_.blocks)
+    else:
+        assert not fitted.coef_.any()
+    np.testing.assert_allclose(fitted.predict_proba(new)[:, 1], y.mean(), atol=0.01)

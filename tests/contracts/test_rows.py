@@ -64,6 +64,40 @@ def test_whole_weights_are_weights_like_any_others(estimator):
             np.testing.assert_allclose(found, expected, atol=1e-4)
 
 
+FITS = {
+    name: lambda rows, weight, each=estimator: clone(each).fit(*rows, sample_weight=weight)
+    for name, estimator in ESTIMATORS.items()
+} | {
+    f"{name}, of a source": lambda rows, weight, each=ESTIMATORS[name]: clone(each).fit_source(
+        rows[0], target=rows[1], weight=weight, progress=False
+    )
+    for name in ("Direct", "Scorecard", "Scorecard of counts", "Moment")
+}
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
+def test_weights_have_no_unit(fit):
+    X, y, rng = rows()
+    weight = rng.integers(1, 4, len(y)).astype(float)
+    first, *others = (
+        fit((X, y), factor * weight) for factor in (1.0, 1e-3, 7.0, 1.0 / len(y), 1.0 / 3e9)
+    )
+    for other in others:
+        np.testing.assert_array_equal(other.predict(X), first.predict(X))
+        np.testing.assert_allclose(other.predict_proba(X), first.predict_proba(X), atol=1e-9)
+        for name in ("coef_", "intercept_"):
+            if hasattr(first, name):
+                np.testing.assert_allclose(getattr(other, name), getattr(first, name), rtol=1e-9)
+        if hasattr(first, "card_"):
+            assert str(other.card_) == str(first.card_)
+        if hasattr(first, "operating_point_"):
+            for name in ("empirical", "expected", "intervals"):
+                pair = (getattr(each.operating_point_, name) for each in (other, first))
+                found, expected = (np.ravel(each).astype(float) for each in pair)
+                np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
 def test_a_guarantee_holds_with_whole_weights(figure):
     limit, n_draws, broken = 0.1, examples(40), 0
     for seed in range(n_draws):

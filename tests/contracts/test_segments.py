@@ -288,7 +288,8 @@ def test_segments_change_no_model_and_no_weight_is_lost(in_passes):
     np.testing.assert_array_equal(model.decision_function(X), without.decision_function(X))
     assert without.operating_point_.segments is None
     rates, weight = model.operating_point_.segments, rows.groupby("c")["w"]
-    assert [each.rows for each in rates] == weight.sum().tolist()
+    relative = weight.sum() / rows["w"].mean()
+    np.testing.assert_allclose([each.rows for each in rates], relative, rtol=1e-12)
     effective = weight.sum() ** 2 / (rows["w"] ** 2).groupby(rows["c"]).sum()
     np.testing.assert_allclose([each.alerts.rows for each in rates], effective, rtol=1e-12)
 

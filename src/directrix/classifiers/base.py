@@ -45,8 +45,8 @@ from directrix.fitting.progress import run_fits_on_copies, single_blas_thread
 from directrix.fitting.training_rows import (
     Rows,
     Standardization,
-    checked_weight,
     folds_given,
+    relative_weight,
 )
 from directrix.moments import Moments, ScoreHistogram
 from directrix.rows.rows import (
@@ -253,7 +253,7 @@ class LinearClassifier(LinkedEstimator, ClassifierMixin, BaseEstimator):
         """Validate rows and set ``classes_``; return the rows of weight above zero, with keys."""
         require_same_index(X=X, y=y, sample_weight=sample_weight, groups=groups)
         X, y = self._validated(X, y)
-        weight = checked_weight(sample_weight, X)
+        weight = self._checked_weight(sample_weight, X)
         folds = None if cv is _NO_CV else folds_given(cv, X, y, groups)
         y = dates_in_microseconds(y)
         self._set_classes(two_classes(y[weight > 0]))
@@ -282,6 +282,10 @@ class LinearClassifier(LinkedEstimator, ClassifierMixin, BaseEstimator):
         self._findings = check_table(columns, X, positive, keys)
         if self._findings and not is_inside_search():
             warn(TableWarning(self._findings), stacklevel=find_stacklevel())
+
+    def _checked_weight(self, sample_weight: Any, X: Any) -> FloatArray:
+        """Return the weights of rows: a factor of all of them changes no fit to rows."""
+        return relative_weight(sample_weight, X)
 
     @property
     def _labels(self) -> AnyArray:

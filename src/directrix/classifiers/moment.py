@@ -20,7 +20,13 @@ from directrix.fitting.choice import Selection
 from directrix.fitting.copies import warn_about_copies
 from directrix.fitting.finalize import FittedLine, Lines, finalize, finalize_on_moments
 from directrix.fitting.progress import Progress
-from directrix.fitting.training_rows import Rows, checked_weight, class_factors, reweighted
+from directrix.fitting.training_rows import (
+    Rows,
+    checked_weight,
+    class_factors,
+    reweighted,
+    whole_unit_of,
+)
 from directrix.frontier import Frontier, validated_shrinkage
 from directrix.frontier.compare import MOST_ROWS, Curves, choose_line, compare
 from directrix.frontier.moment_frontier import MomentLines, usable_folds
@@ -31,6 +37,7 @@ from directrix.models.operating_point import Calibration
 from directrix.moments import Moments
 from directrix.rows import labels
 from directrix.rows.keys import CopyCounter, folds_by_key, hash_with_label, row_hash
+from directrix.rows.labels import WeightUnit
 from directrix.rows.rows import as_rows, require_same_index
 
 #: All rows, which set the threshold, and those on which candidates are compared.
@@ -257,7 +264,10 @@ class MomentClassifier(ThresholdClassifier):
         if rows.fold is None:
             seen = given.weighted(self.class_weight, self._labels).in_folds(1, MOST_ROWS)
         by_rows = (rows, seen) if self.learn_from == "rows" else None
-        self._learn(moments, metric, by_rows, progress)
+        unit = None
+        if sample_weight is not None and self.learn_from == "rows":
+            unit = whole_unit_of(np.asarray(sample_weight, np.float64))
+        self._learn(moments, metric, by_rows, progress, unit)
         return self
 
     def fit_summary(self, moments: Moments) -> Self:
@@ -351,7 +361,7 @@ class MomentClassifier(ThresholdClassifier):
         moments = surveyed.moments
         require_rows_in_folds(moments)
         self._set_feature_names(moments)
-        self._keep_summary(moments)
+        self._keep_summary(moments, passes.unit)
         factors = class_factors(self.class_weight, moments)
         weighted = reweighted(moments, factors)
         lines = self._lines(weighted, metric)
@@ -364,6 +374,11 @@ class MomentClassifier(ThresholdClassifier):
         self._set_source_weight(weight)
         self._set_fit(lines.frontier(chosen.index), fitted)
         return self
+
+    def _checked_weight(self, sample_weight: Any, X: Any) -> FloatArray:
+        """Return the weights of rows; in a summary that is all a fit sees, they stay as given."""
+        weight = checked_weight(sample_weight, X)
+        return whole_unit_of(weight).relative(weight) if self.learn_from == "rows" else weight
 
     def _summary(
         self,
@@ -390,19 +405,25 @@ class MomentClassifier(ThresholdClassifier):
         return few or self.shrinkage == "cv"
 
     def _learn(
-        self, moments: Moments, metric: Metric, rows: GivenRows | None, progress: Progress
+        self,
+        moments: Moments,
+        metric: Metric,
+        rows: GivenRows | None,
+        progress: Progress,
+        unit: WeightUnit | None = None,
     ) -> None:
         """Choose a line by rows or, without them, by the risk; the last class is the positive."""
-        self._keep_summary(moments)
+        self._keep_summary(moments, unit)
         weighted = reweighted(moments, class_factors(self.class_weight, moments))
         if rows is None:
             self._set_fit(*best_by_risk(weighted, metric, self.shrinkage, progress))
         else:
             self._set_fit(*self._by_rows(weighted, metric, rows, progress))
 
-    def _keep_summary(self, moments: Moments) -> None:
-        """Store the summary, with its classes sorted, and the scales of the features."""
+    def _keep_summary(self, moments: Moments, unit: WeightUnit | None = None) -> None:
+        """Store the summary, in weights as they were given, with its classes sorted."""
         kept = moments if self.shrinkage == "cv" else moments.unfolded()
+        kept = kept if unit is None else kept.scaled(unit.mean)
         self.moments_ = kept.with_positive(self.classes_.tolist()[-1])
         self.feature_scales_ = kept.feature_scales()
 

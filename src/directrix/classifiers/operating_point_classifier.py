@@ -55,7 +55,7 @@ from directrix.fitting.held_out_scores import (
     warn_about_reversed,
 )
 from directrix.fitting.progress import single_blas_thread
-from directrix.fitting.training_rows import Rows, checked_weight, weighted_by
+from directrix.fitting.training_rows import Rows, relative_weight, weighted_by
 from directrix.metrics import Budget, FPRAtRecall, RecallAtFPR, RecallAtK, RecallAtPrecision
 from directrix.metrics.table import resolve
 from directrix.models.operating_point import (
@@ -264,7 +264,7 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         costs = self._row_costs(X, metric, columns, len(labels))
         periods = self._periods(X, columns, len(labels))
         segments = self._segments(columns, len(labels))
-        weight = checked_weight(sample_weight, labels)
+        weight = relative_weight(sample_weight, labels)
         self._set_classes(two_classes(labels[weight > 0]))
         frozen = isinstance(self.estimator, FrozenEstimator)
         if self.estimator is None or frozen:  # nothing is fitted that would take them

@@ -259,7 +259,7 @@ class ThresholdClassifier(LinearClassifier):
         Raises
         ------
         NoHeldOutScoresError
-            If the model was fitted to a summary, or read from a file.
+            If the model was fitted to a summary, read from a file, or recalibrated.
         """
         if isinstance(at, str) or not isinstance(at, Iterable):
             at = [at]
@@ -277,8 +277,9 @@ class ThresholdClassifier(LinearClassifier):
     def with_threshold(self, point: OperatingPoint, calibration: Calibration | None = None) -> Self:
         """Return a copy of this model with another threshold.
 
-        Scores change by a constant, so that zero is the threshold again. `operating_points` and
-        ``predict(X, at=...)`` need held-out scores, which the copy does not have.
+        Scores change by a constant, so that zero is the threshold again. With another calibration
+        the copy has no held-out scores, which `operating_points` and ``predict(X, at=...)`` need:
+        those of the fit are not of the rows that made it.
 
         Parameters
         ----------
@@ -291,13 +292,14 @@ class ThresholdClassifier(LinearClassifier):
         by = self.score_above(point)
         changed = copy(self)
         changed._move_threshold(by)  # noqa: SLF001 - a copy of itself
+        held_out, changed._held_out = getattr(self, "_held_out", None), None  # noqa: SLF001
         if calibration is None:
+            changed._held_out = held_out and held_out.restated(by, 1.0)  # noqa: SLF001 - likewise
             old = self.calibration_
             at_threshold = float(old.log_odds(-by if self._catches_first else by))
             calibration = replace(old, offset=at_threshold)
         changed._operating_point = point  # noqa: SLF001 - likewise
         changed.calibration_ = calibration
-        changed._held_out = None  # noqa: SLF001 - likewise
         return changed
 
     def threshold_above(self, by: float) -> float:
@@ -354,8 +356,8 @@ class ThresholdClassifier(LinearClassifier):
 
     @property
     def _metric(self) -> Metric:
-        """The metric that the classifier is trained for."""
-        return resolve(self.metric)
+        """The metric that the classifier was trained for; before a fit, the one it asks for."""
+        return resolve(self.__dict__.get("_trained_for", self.metric))
 
     @property
     def _score_rises(self) -> bool:
@@ -409,6 +411,7 @@ class ThresholdClassifier(LinearClassifier):
         return super()._restored_attributes(state) | {
             "calibration_": state.calibration,
             "_operating_point": state.operating_point,
+            "_trained_for": state.params.get("metric"),
         }
 
     def _copy_features(self, other: ThresholdClassifier) -> None:
@@ -440,6 +443,7 @@ class ThresholdClassifier(LinearClassifier):
         if self._catches_first:
             fitted = fitted.sign_flipped()
         self.coef_, self.intercept_ = fitted.line[None, :-1].copy(), fitted.line[-1:].copy()
+        self._trained_for = self.metric
         self._set_point(fitted, without_search)
         self.calibration_ = fitted.calibration
 
@@ -450,6 +454,7 @@ class ThresholdClassifier(LinearClassifier):
         """
         # Of the rows of this fit only: a later fit to a summary has none.
         weighted_by = self.__dict__.pop("_weighted_by", "")
+        self.__dict__.setdefault("_trained_for", self.metric)  # a compact copy keeps it
         point = fitted.operating_point
         self._operating_point = replace(
             point,

@@ -28,7 +28,7 @@ from directrix.exceptions.columns import (
 )
 from directrix.moments import ClassMoments, Moments
 from directrix.rows.keys import CopyCounter, folds_by_key, hash_with_label, key_hash, row_hash
-from directrix.rows.labels import as_labels, fold_numbers, numbered_names
+from directrix.rows.labels import WeightUnit, as_labels, fold_numbers, numbered_names
 from directrix.rows.rows import Matrix, as_rows
 from directrix.rows.sums import TreeSum, tree_sum
 from directrix.tables import BinCounts, Binner, Column, Table
@@ -63,7 +63,8 @@ class Block:
     ``X`` is whatever `ColumnRoles.read_features` returns, ``group`` has the values of the ``by``
     column, ``names`` are feature names that a transformer gives. If the plan needs them, ``hashes``
     are hashes of the content of rows, and ``keys`` row keys, different for copies of equal rows.
-    ``segment`` has the values of the column of segments.
+    ``segment`` has the values of the column of segments. ``unit`` is that of the weights, if an
+    earlier pass has found it.
     """
 
     X: Any
@@ -75,6 +76,7 @@ class Block:
     hashes: AnyArray | None = None
     keys: AnyArray | None = None
     segment: AnyArray | None = None
+    unit: WeightUnit | None = None
 
     @property
     def n_rows(self) -> int:
@@ -88,8 +90,9 @@ class Block:
 
     @cached_property
     def row_weight(self) -> FloatArray:
-        """Sample weights as float64; ones if there are none."""
-        return np.ones(self.n_rows) if self.weight is None else np.asarray(self.weight, np.float64)
+        """Sample weights as float64, in their unit if it is known; ones if there are none."""
+        weight = np.ones(self.n_rows) if self.weight is None else self.weight
+        return np.asarray(weight, np.float64) if self.unit is None else self.unit.relative(weight)
 
     @cached_property
     def row_fold(self) -> AnyArray:
@@ -207,6 +210,7 @@ class ColumnRoles:
 
     The roles are those of `directrix.summarize`, and the segment of rows of a fit. With
     ``identified``, blocks have row hashes and row keys even if the folds do not need them.
+    ``unit`` is that of the weights, known after the first pass.
     """
 
     target: Any
@@ -218,6 +222,7 @@ class ColumnRoles:
     transform: Any = field(default=None, compare=False)
     identified: Any = False
     segment: Any = None
+    unit: Any = field(default=None, kw_only=True)
 
     @classmethod
     def of(cls, *, features: Any = None, **roles: Any) -> Self:
@@ -316,7 +321,8 @@ class ColumnRoles:
                 keys = (CopyCounter() if copies is None else copies).keys(hashes)
         if isinstance(fold, HashFolds):
             fold = fold.of(table, keys)
-        return Block(X, y, weight, fold, group, names, hashes, keys, segment)
+        unit = None if weight is None else self.unit
+        return Block(X, y, weight, fold, group, names, hashes, keys, segment, unit)
 
     def columns_of(self, table: SourceTable) -> tuple[Any, ...]:
         """Return the feature columns of a table in memory."""
@@ -389,6 +395,11 @@ class Grouped:
         for group, moments in other.by_group.items():
             merged[group] = merged[group] + moments if group in merged else moments
         return Grouped(merged)
+
+    def in_units(self, unit: WeightUnit) -> Grouped:
+        """Return the summaries of weights in another unit."""
+        factor = 1.0 / unit.mean
+        return Grouped({group: each.scaled(factor) for group, each in self.by_group.items()})
 
     def aligned(self) -> dict[Any, Moments]:
         """Return the summaries, extended to the union of their classes and folds."""
@@ -488,6 +499,11 @@ class ClassTotals:
             before = total.get(group, (0, 0.0))
             total[group] = before[0] + count, before[1] + weight
         return ClassTotals(total)
+
+    def in_units(self, unit: WeightUnit) -> ClassTotals:
+        """Return the totals of weights in another unit."""
+        groups = self.by_group.items()
+        return ClassTotals({k: (n, float(unit.relative(weight))) for k, (n, weight) in groups})
 
     @property
     def classes(self) -> AnyArray:
@@ -644,6 +660,11 @@ class TableSummary:
         if counts is not None and other.counts is not None:
             counts = counts + other.counts
         return TableSummary(self.totals + other.totals, self.kinds + other.kinds, counts)
+
+    def in_units(self, unit: WeightUnit) -> TableSummary:
+        """Return the summary of weights in another unit."""
+        counts = None if self.counts is None else self.counts.scaled(1.0 / unit.mean)
+        return TableSummary(self.totals.in_units(unit), self.kinds, counts)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from directrix.moments.score_histogram import (
 from directrix.moments.segment_scores import SegmentScores
 from directrix.rows import labels
 from directrix.rows.keys import LARGEST_HASH, RowSample, key_hash, mix_bits
-from directrix.rows.labels import checked_weight
+from directrix.rows.labels import WeightUnit, checked_weight
 from directrix.rows.rows import not_finite_error
 from directrix.rows.sums import TreeSum, tree_sum
 from directrix.tables import BinCounts
@@ -205,6 +205,13 @@ class Surveyed:
             return ClassTotals.of_moments(self.moments)
         return self.table.totals
 
+    def in_units(self, unit: WeightUnit) -> Surveyed:
+        """Return the same rows with weights in another unit."""
+        sample = self.sample
+        if sample is not None:
+            sample = replace(sample, weight=unit.relative(sample.weight))
+        return replace(self, summary=self.summary.in_units(unit), sample=sample)
+
     def with_positive(self, label: Any) -> Surveyed:
         """Return the same with this label as the positive one, last in the summary's classes."""
         return replace(self, summary=Grouped({None: self.moments.with_positive(label)}))
@@ -326,7 +333,8 @@ class CellFeatures:
 
     def counts(self, block: Block) -> BinCounts:
         """Return the counts of the cells of a block, by fold."""
-        return BinCounts.of(self.binner, block.X, block.y, block.weight, fold=block.fold)
+        weight = None if block.weight is None else block.row_weight
+        return BinCounts.of(self.binner, block.X, block.y, weight, fold=block.fold)
 
 
 @dataclass(frozen=True, eq=False)

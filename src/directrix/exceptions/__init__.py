@@ -244,8 +244,9 @@ class NoHeldOutScoresError(Fields, ValueError):
     def __str__(self) -> str:
         return (
             f"this {self.classifier} cannot set other thresholds: it has no held-out scores, "
-            "because it was fitted to a summary or read from a file. Fit it to rows or with "
-            "fit_source, or pass predict an operating point that was made then"
+            "because it was fitted to a summary, read from a file, or recalibrated by other rows. "
+            "Fit it to rows or with fit_source, or pass predict an operating point that was made "
+            "then"
         )
 
 

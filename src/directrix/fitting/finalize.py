@@ -33,6 +33,7 @@ from directrix.frontier.compare import (
     curve_maker,
     design_without,
     first_rows_per_class,
+    is_flat,
     rescaled_weights,
     round_scores,
     scores_of,
@@ -221,6 +222,15 @@ class Lines(NamedTuple):
     refit: FloatArray
     without: Sequence[FloatArray] = ()
 
+    def without_rounding(self, X: Any) -> Lines:
+        """Return the lines, constant where they tell no rows apart: such slopes are rounding."""
+        flat = is_flat(self._scores(X))
+        if not flat.any():
+            return self
+        lines = np.stack([self.refit, *self.without])
+        lines[flat, :-1] = 0.0
+        return Lines(lines[0], list(lines[1:]))
+
     def on_one_scale(self, rows: Rows) -> ScaledLines:
         """Put all lines on one scale: centre and scale each by its scores on its training rows.
 
@@ -240,7 +250,9 @@ class Lines(NamedTuple):
             centre, scale = centre_and_scale(
                 every[fitted, number], rows.positive[fitted], rows.weight[fitted]
             )
-            every[:, number] = round_scores((every[:, number] - centre) / scale)
+            flat = is_flat(every[fitted, number])
+            scaled = 0.0 if flat else round_scores((every[:, number] - centre) / scale)
+            every[:, number] = scaled
             if number == 0:
                 refit[-1] -= centre
                 refit /= scale
@@ -486,13 +498,17 @@ def fit_threshold(metric: Metric, rows: Rows, scores: FloatArray) -> tuple[float
     return threshold, curve, index
 
 
-def warn_about_few_rows(fewest: float) -> None:
-    """Warn if the class with the fewest rows has too few of them for rates."""
+def warn_about_few_rows(
+    fewest: float,
+    outcome: str = "the threshold and the rates rest",
+    remedy: str = ", or see operating_point_.intervals",
+) -> None:
+    """Warn if the class with the fewest rows has too few of them for an outcome."""
     if fewest < _MIN_CLASS_ROWS and not is_silenced(FewRowsWarning):
         number = "one row" if fewest == 1 else f"{fewest:.3g} rows"
         warn(
-            f"one class has {number} only, so the threshold and the rates rest on very little; "
-            "gather more of them, or see operating_point_.intervals",
+            f"one class has {number} only, so {outcome} on very little; gather more of "
+            f"them{remedy}",
             FewRowsWarning,
             stacklevel=find_stacklevel(),
         )
@@ -546,7 +562,7 @@ def centre_and_scale(
     Scores are clipped where a normal class would have none: an outlier among the training rows of
     one line, and not of another, must not set the scale.
     """
-    means, variances = [], []
+    means, variances, flat = [], [], is_flat(scores)
     for side in (positive, ~positive):
         values, share = scores[side], weight[side] / weight[side].sum()
         low, high = np.quantile(values, [0.1, 0.9])
@@ -558,4 +574,4 @@ def centre_and_scale(
         means.append(mean)
         variances.append(float(share @ (values - mean) ** 2))
     scale = float(np.sqrt(np.mean(variances))) or abs(means[0] - means[1]) or 1.0
-    return (means[0] + means[1]) / 2.0, scale
+    return (means[0] + means[1]) / 2.0, 1.0 if flat else scale

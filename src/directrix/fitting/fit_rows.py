@@ -200,6 +200,7 @@ def fit_best(metric: Metric, learned: LearnedDesign) -> BestFit:
     selection = Selection.of(seen, candidates, comparison, index, rule)
     selection = replace(selection, trials=learned.trials)
     lines = Lines(chosen.refit(rows.X, rows.positive, rows.weight), chosen.fold_lines)
+    lines = lines.without_rounding(seen.X)
     final = finalize(metric, selection, lines, units=learned.units)
     gap = 0.0
     if complexities[index] > 0.0:

@@ -46,6 +46,7 @@ from directrix.metrics.base import Metric
 from directrix.models.report import DirectReport
 from directrix.moments.score_histogram import ScoreHistogram
 from directrix.moments.segment_scores import SegmentCounts, SegmentScores
+from directrix.rows.labels import WeightUnit
 from directrix.tables.coding.card_coding import CardCoding
 
 # ── SourcePasses: passes over rows that live elsewhere, which must find the same rows ─────────────
@@ -65,6 +66,8 @@ class SourcePasses:
     progress: bool = True
     #: Number of passes made so far.
     n_passes: int = 0
+    #: Mean weight of the rows: after the first pass, weights are in this unit.
+    unit: WeightUnit | None = None
     _fingerprint: Fingerprint | None = None
 
     @classmethod
@@ -109,15 +112,24 @@ class SourcePasses:
         if surveyed.summary is None or (most and sample is None):
             msg = "there are no rows to learn from"
             raise ValueError(msg)
+        if self.plan.weight is not None:
+            totals = surveyed.totals
+            weight, n_rows = float(totals.weights(None).sum()), sum(totals.counts().values())
+            self.unit = WeightUnit.of(weight, n_rows)
         if sample is None:
-            return surveyed
+            return self._in_units(surveyed)
         counts = surveyed.totals.counts(without_fold=apart)
         if sample.is_too_small(counts):
             sample = self._run(Survey.of_counts(sample.most, counts, apart)).sample or sample
         if isinstance(self.plan, TableRoles) and isinstance(sample.X, RawRows):
             sample = replace(sample, X=sample.X.read_as(self.plan.columns or ()))
         # By the values of rows: sums in single precision would else depend on the partitions.
-        return replace(surveyed, sample=sample.ordered().sorted())
+        return self._in_units(replace(surveyed, sample=sample.ordered().sorted()))
+
+    def _in_units(self, surveyed: Surveyed) -> Surveyed:
+        """Return the survey, and read later blocks, with weights in their unit."""
+        self.plan = replace(self.plan, unit=self.unit)
+        return surveyed if self.unit is None else surveyed.in_units(self.unit)
 
     def score(self, task: Score) -> PassSums:
         """Make a later pass."""

@@ -32,7 +32,7 @@ from directrix.rows.keys import (
     row_hash,
     stratified_folds,
 )
-from directrix.rows.labels import missing_in, require_moderate_weight
+from directrix.rows.labels import WeightUnit, missing_in, require_moderate_weight
 from directrix.rows.rows import as_rows
 
 # ── Sample weights and class weights ──────────────────────────────────────────────────────────────
@@ -61,6 +61,30 @@ def checked_weight(sample_weight: Any, X: Any) -> FloatArray:
     if total > 0:
         require_moderate_weight(total, "all rows")
     return weight
+
+
+def relative_weight(sample_weight: Any, X: Any) -> FloatArray:
+    """Return checked weights of mean one, leaving out rows of weight zero."""
+    weight = checked_weight(sample_weight, X)
+    return unit_of(weight).relative(weight)
+
+
+def unit_of(weight: FloatArray) -> WeightUnit:
+    """Return the unit of the weights of all rows."""
+    return WeightUnit.of(float(weight.sum()), int(np.count_nonzero(weight)))
+
+
+def whole_unit_of(weight: FloatArray) -> WeightUnit:
+    """Return the unit in which weights are numbers of rows: the least, if all are multiples of it.
+
+    Else it is the mean.
+    """
+    unit = unit_of(weight)
+    least = float(weight[weight > 0].min(initial=unit.mean))
+    times = weight / least
+    if np.abs(times - np.rint(times)).max(initial=0.0) > _ROUNDING * unit.mean / least:
+        return unit
+    return WeightUnit(least, round(unit.n_rows * unit.mean / least))
 
 
 def class_factors(class_weight: Any, moments: Moments) -> tuple[float, float]:

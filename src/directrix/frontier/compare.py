@@ -121,6 +121,8 @@ _BLOCK = 1 << 16
 #: Difference that counts as a tie, in units of the metric: one row in ten million. All rows of a
 #: class with next to no weight may make less of a difference.
 _TIE = 1e-7
+#: Spread of scores, as a share of the largest, that is nothing but rounding.
+_ROUNDING = 1e-13
 #: Scores are rounded to multiples of one over this.
 _GRID = 2.0**40
 
@@ -388,7 +390,8 @@ def scaled_lines(
     """Return lines with scores of unit variance, and class means at equal distances from zero.
 
     The variance is averaged over both classes. `scores` are those of the training rows, of shape
-    (n, k). With `keep_intercept` lines are only scaled, so that predictions stay the same.
+    (n, k). With `keep_intercept` lines are only scaled, so that predictions stay the same. Lines
+    that tell no rows apart are constant: their slopes are nothing but rounding.
     """
     means, variances = [], []
     for side in (positive, ~positive):
@@ -398,7 +401,15 @@ def scaled_lines(
     moved = lines.copy()
     if not keep_intercept:
         moved[:, -1] -= (means[0] + means[1]) / 2.0
-    return moved / LineScores(means[0] - means[1], *variances).length[:, None]
+    flat = is_flat(scores)
+    moved[flat, : -1 if keep_intercept else None] = 0.0
+    length = np.where(flat, 1.0, LineScores(means[0] - means[1], *variances).length)
+    return moved / length[:, None]
+
+
+def is_flat(scores: FloatArray) -> Any:
+    """Return whether scores, of one line or of several by column, are equal up to rounding."""
+    return np.ptp(scores, axis=0) <= _ROUNDING * np.abs(scores).max(axis=0)
 
 
 def held_out_scores(X: Any, fold: IntArray, fold_lines: Sequence[FloatArray]) -> FloatArray:

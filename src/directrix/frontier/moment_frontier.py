@@ -17,6 +17,7 @@ from directrix.frontier.compare import (
     Curves,
     design_without,
     held_out_scores,
+    is_flat,
     round_scores,
     scores_of,
 )
@@ -606,15 +607,17 @@ def ridge_candidates(
     the lines of equal trade-off are the simplest candidates, of complexity zero.
     """
     settings, fold_lines = ridge_settings(ridges), []
-    lines = RidgeMoments.of(design_without(X, None), positive, weight, signs).lines(settings)
-    if fold is None:
-        scores = scores_of(design_without(X, None), lines)
-    else:
-        for number in range(int(fold.max()) + 1):
-            others = np.where(fold == number, 0.0, weight)
-            moments = RidgeMoments.of(design_without(X, number), positive, others, signs)
-            fold_lines.append(moments.lines(settings))
-        scores = held_out_scores(X, fold, fold_lines)
+    whole = design_without(X, None)
+    lines = RidgeMoments.of(whole, positive, weight, signs).lines(settings)
+    for number in range(0 if fold is None else int(fold.max()) + 1):
+        others = np.where(fold == number, 0.0, weight)
+        moments = RidgeMoments.of(design_without(X, number), positive, others, signs)
+        fold_lines.append(moments.lines(settings))
+    if is_flat(scores_of(whole, lines[:1])).all():
+        flat = is_flat(scores_of(whole, lines))
+        for each in (lines, *fold_lines):  # no column tells rows apart: slopes are rounding
+            each[flat] = 0.0
+    scores = scores_of(whole, lines) if fold is None else held_out_scores(X, fold, fold_lines)
     columns = round_scores(scores).T
     held_out = [(column, Curves(positive, column, weight, fold)) for column in columns]
     source = "bin counts" if signs is None else "class moments with signs"

@@ -123,7 +123,10 @@ def calibration_from_scores(
     fit = minimize(
         loss, start, jac=gradient, hess=hessian, method="trust-exact", options={"gtol": 1e-11}
     )
-    below, above = np.maximum(np.exp(np.minimum(fit.x[:2], _STEEPEST)), _LEAST_SLOPE) / spread
+    slopes = np.maximum(np.exp(np.minimum(fit.x[:2], _STEEPEST)), _LEAST_SLOPE) / spread
+    filled = sides.any(axis=1)
+    # Beyond the rows, where one side has none, the line goes on.
+    below, above = slopes if filled.all() or not filled.any() else slopes[filled].repeat(2)
     offset = float(fit.x[2]) if free else offset
     return Calibration(offset, float(below), float(above), f"sigmoid fitted to {which_rows}")
 

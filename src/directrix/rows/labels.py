@@ -16,6 +16,8 @@ T = TypeVar("T")
 #: Least total weight of a class, and the reciprocal of the greatest: the square of such a weight,
 #: divided among 1e20 rows, is still a normal float.
 _LEAST_WEIGHT = 1e-140
+#: Steps of the grid of weights below which a weight is not rounded to it.
+_FINE = 2.0**20
 
 
 def checked_weight(weight: Any, n_rows: int, *, positive: bool = False) -> FloatArray:
@@ -50,6 +52,32 @@ def require_moderate_weight(weight: float, noun: str = "a class") -> None:
             f"{_LEAST_WEIGHT:g} to {1.0 / _LEAST_WEIGHT:g}: multiply all weights by one factor"
         )
         raise ValueError(msg)
+
+
+class WeightUnit(NamedTuple):
+    """The mean weight of the rows of a fit: what is a number of rows there is no sum of weights.
+
+    So a factor of all weights changes nothing. ``n_rows`` is the number of rows of weight above
+    zero.
+    """
+
+    mean: float = 1.0
+    n_rows: int = 1
+
+    @classmethod
+    def of(cls, total: float, n_rows: int) -> WeightUnit:
+        """Return the unit of weights with this sum."""
+        return cls(total / n_rows, n_rows) if n_rows else cls()
+
+    def relative(self, weight: Any) -> FloatArray:
+        """Return weights divided by their mean, on a grid on which their sums are exact.
+
+        Rows of equal weight then tie as if the weight were one, whatever the unit. Weights that are
+        so small that the grid would change them stay off it.
+        """
+        step = 2.0 ** (self.n_rows.bit_length() - 53)
+        relative = np.asarray(weight, dtype=np.float64) / self.mean
+        return np.where(relative < _FINE * step, relative, np.rint(relative / step) * step)
 
 
 def are_squares(weight: float, weight_sq: float, count: float, rounding: float) -> bool:

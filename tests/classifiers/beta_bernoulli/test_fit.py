@@ -7,6 +7,7 @@ from scipy.optimize import approx_fprime
 from sklearn.metrics.pairwise import rbf_kernel
 
 from directrix import BetaBernoulliClassifier
+from directrix.exceptions import FewRowsWarning
 from directrix.fitting.solvers import solver_for
 from directrix.losses import BetaBernoulli
 from directrix.objectives import DataObjective
@@ -33,6 +34,12 @@ def test_the_penalty_of_the_paper_is_that_of_the_coefficients():
     point = np.append(ours.dual_coef_, ours.intercept_ + ours._shift)
     slope, start = (approx_fprime(at, cost, 1e-7) for at in (point, 0.0 * point))
     assert np.abs(slope).max() < 1e-4 * np.abs(start).max()
+
+
+def test_a_class_of_two_rows_is_warned_of():
+    X, _ = counts(40)
+    with pytest.warns(FewRowsWarning, match="2 rows"):
+        BetaBernoulliClassifier(alpha=0.5).fit(X, np.arange(40) < 2)
 
 
 def test_without_a_kernel_both_priors_are_the_same():

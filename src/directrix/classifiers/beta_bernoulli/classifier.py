@@ -29,7 +29,9 @@ from directrix.classifiers.smooth import validate_grid
 from directrix.classifiers.state import ModelMetadata, StateArrays, require, restored_loss_fit
 from directrix.exceptions import OneClassPredictedWarning, find_stacklevel
 from directrix.files.layout import is_number
+from directrix.fitting.choice import sizes_of
 from directrix.fitting.copies import warn_about_copies
+from directrix.fitting.finalize import warn_about_few_rows
 from directrix.fitting.progress import Progress
 from directrix.fitting.training_rows import Standardization
 from directrix.losses import BetaBernoulli
@@ -255,6 +257,7 @@ class BetaBernoulliClassifier(KernelScoring):
         alphas = validate_grid(self.alpha, _ALPHAS, "alpha")
         given = self._prepare_rows(X, y, sample_weight, groups)
         weighted = given.weighted(self.class_weight, self._labels)
+        warn_about_few_rows(min(sizes_of(weighted)), "the model and its probabilities rest", "")
         self._kernel = settings.kernel
         self._units = _units_for(settings, weighted.X, weighted.weight)
         rows = weighted._replace(X=self._units.rows(weighted.X))

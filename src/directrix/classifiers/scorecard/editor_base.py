@@ -24,7 +24,7 @@ from directrix.files.atomic import atomic_file
 from directrix.fitting.choice import limit_by_order, sizes_of
 from directrix.fitting.directions import directions_of
 from directrix.fitting.finalize import centre_and_scale
-from directrix.fitting.training_rows import Rows, checked_weight, class_folds, group_folds
+from directrix.fitting.training_rows import Rows, class_folds, group_folds, relative_weight
 from directrix.metrics.segments import InEverySegment
 from directrix.metrics.table import TABLE, resolve, written
 from directrix.models.card import IntegerPoints, PointsToDoubleOdds, scale_of
@@ -263,7 +263,7 @@ def base_of_rows(
     _refuse(classifier)
     X, _, sample_weight, groups = given
     table = TrainingTable.of(classifier, *given)
-    weight = checked_weight(sample_weight, table.table.values)
+    weight = relative_weight(sample_weight, table.table.values)
     used = np.flatnonzero(weight > 0)
     apart = np.zeros(len(weight), dtype=bool)
     apart[used] = _set_apart(table, lockbox, used, len(weight))

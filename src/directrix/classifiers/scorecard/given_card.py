@@ -14,7 +14,7 @@ from directrix.designs.editing import lockbox_assessment
 from directrix.designs.points import finished, points_as_rows
 from directrix.fitting.finalize import finalize_on_rows
 from directrix.fitting.fit_rows import Fitted
-from directrix.fitting.training_rows import Rows, checked_weight
+from directrix.fitting.training_rows import Rows, relative_weight
 from directrix.metrics.table import resolve
 from directrix.models.card import Card
 from directrix.models.report import DirectReport
@@ -41,7 +41,7 @@ def typed_card_on_rows(
     table = binner.table_of(X)
     cells = binner.cells(table)
     labels = dates_in_microseconds(column_or_1d(plain_labels(y), warn=True))
-    weight = checked_weight(sample_weight, cells)
+    weight = relative_weight(sample_weight, cells)
     kept = weight > 0
     classifier._set_classes(two_classes(labels[kept]))  # noqa: SLF001 - likewise
     cells, weight = cells[kept], weight[kept]

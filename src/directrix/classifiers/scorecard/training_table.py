@@ -17,7 +17,7 @@ from directrix.classifiers.labels import dates_in_microseconds, plain_labels, po
 from directrix.designs.card import CardDesign, CardSettings
 from directrix.designs.editing import EditStart
 from directrix.fitting.fit_rows import Fitted
-from directrix.fitting.training_rows import Rows, checked_weight, folds_given
+from directrix.fitting.training_rows import Rows, folds_given, relative_weight
 from directrix.models.card import Card, Cross
 from directrix.rows.keys import mix_bits
 from directrix.rows.rows import require_same_index
@@ -135,7 +135,7 @@ class TrainingTable:
         if len(labels) != len(table):
             msg = f"X has {len(table)} rows and y {len(labels)}: they must have as many"
             raise ValueError(msg)
-        weight = checked_weight(sample_weight, table.values)
+        weight = relative_weight(sample_weight, table.values)
         if (weight == 0).any():
             table = table.with_levels_of(weight > 0)
         kept = weight > 0
