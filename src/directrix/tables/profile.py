@@ -44,6 +44,7 @@ PROBLEMS = {"missing": 0.1, "below": 0.04, "above": 0.04, "near zero": 0.04, "ne
 _MARGINS = np.array([*PROBLEMS.values()])[:, None]
 #: Those that other units cause, of which zeros and missing values say nothing.
 _OF_UNITS = slice(1, 4)
+_HALF_OF_NEWS = 0.5 * float(_MARGINS[_OF_UNITS].min())
 #: How much larger than in the fit the share of these is where a closer look may find a change.
 _SUSPICIOUS = 0.002
 #: Rows of the array of a profile: limits of usual values, the usual range, counts of the problems,
@@ -166,6 +167,7 @@ class TableProfile:
         if not outside.any():
             return np.zeros(len(least), dtype=bool)
         often = np.where(self.seen[_COUNTS][_OF_UNITS].any(axis=0), 3, 2)
+        often = np.maximum(often, _HALF_OF_NEWS * len(values))
         return np.asarray(np.add.reduce(outside, axis=0) >= often)
 
     def _is_one_row(self, values: AnyArray, changed: Sequence[int]) -> bool:
