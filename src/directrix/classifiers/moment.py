@@ -25,6 +25,7 @@ from directrix.fitting.training_rows import (
     checked_weight,
     class_factors,
     reweighted,
+    unit_of,
     whole_unit_of,
 )
 from directrix.frontier import Frontier, validated_shrinkage
@@ -248,7 +249,11 @@ class MomentClassifier(ThresholdClassifier):
         metric = checked_metric(self)
         progress = Progress(self)
         given = rows = self._prepare_rows(X, y, sample_weight, groups)
+        unit_in = whole_unit_of
         if self._holds_out(rows):
+            if self.learn_from == "rows":  # a row is one row, whatever its weight
+                unit_in = unit_of
+                rows = rows._replace(weight=unit_of(rows.weight).relative(rows.weight))
             warn_about_copies(rows, self._labels)
             rows = rows.in_folds(_FOLDS)
         n_folds = None if rows.fold is None else int(rows.fold.max()) + 1
@@ -266,7 +271,7 @@ class MomentClassifier(ThresholdClassifier):
         by_rows = (rows, seen) if self.learn_from == "rows" else None
         unit = None
         if sample_weight is not None and self.learn_from == "rows":
-            unit = whole_unit_of(np.asarray(sample_weight, np.float64))
+            unit = unit_in(np.asarray(sample_weight, np.float64))
         self._learn(moments, metric, by_rows, progress, unit)
         return self
 
