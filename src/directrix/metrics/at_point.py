@@ -39,6 +39,7 @@ class PointMetric(Metric):
     response = ("decision_function", "predict_proba")
     fixes_threshold = True
     #: The rate that is reported and the rate that is limited: "tpr", "fpr" or "precision".
+    largest_gap = 1.0
     rate: ClassVar[str]
     limited: ClassVar[str]
 

@@ -24,6 +24,7 @@ class QuotaMetric(Metric):
 
     response = ("decision_function", "predict_proba")
     fixes_threshold = True
+    largest_gap = 1.0
     rate_label = "precision"
 
     @abstractmethod

@@ -91,7 +91,7 @@ class Error(_CostMetric):
     One minus scikit-learn's ``accuracy_score``.
     """
 
-    label = "error rate"
+    label, largest_gap = "error rate", 1.0
     needs_both = False
 
     def risk(self, n_rows: float | None = None) -> CostRisk:  # noqa: ARG002
@@ -193,7 +193,7 @@ class BalancedError(_CostMetric):
     One minus scikit-learn's ``balanced_accuracy_score``.
     """
 
-    label = "balanced error"
+    label, largest_gap = "balanced error", 1.0
 
     def risk(self, n_rows: float | None = None) -> CostRisk:  # noqa: ARG002
         """Return the metric as a risk of the rates."""
@@ -222,6 +222,7 @@ class FBeta(ThresholdMetric):
         How many times as important recall is as precision.
     """
 
+    largest_gap = 1.0
     beta: float = 1.0
 
     def __post_init__(self) -> None:
@@ -254,7 +255,7 @@ class MCC(ThresholdMetric):
     """
 
     label = "Matthews' correlation"
-    worst_risk = 2.0
+    worst_risk = largest_gap = 2.0
 
     def at_rates(self, tpr: Any, fpr: Any, prior: Any) -> Any:
         """Return the metric at these rates: numbers, or arrays of them."""
@@ -269,7 +270,7 @@ class MCC(ThresholdMetric):
 class GMean(ThresholdMetric):
     r"""Geometric mean of the recalls of both classes, :math:`\sqrt{t (1 - f)}`."""
 
-    label = "G-mean"
+    label, largest_gap = "G-mean", 1.0
 
     def at_rates(self, tpr: Any, fpr: Any, prior: Any) -> Any:  # noqa: ARG002
         """Return the metric at these rates: numbers, or arrays of them."""

@@ -267,6 +267,8 @@ class Metric(ABC):
     """
 
     greater_is_better: ClassVar[bool] = True
+    #: Largest difference of two values of the metric.
+    largest_gap: ClassVar[float] = np.inf
     #: Whether the metric depends on a threshold; a ranking metric does not.
     uses_threshold: ClassVar[bool] = True
     #: Whether the metric sets the threshold itself: at a limit, or at a number of rows.

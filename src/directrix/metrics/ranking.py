@@ -27,6 +27,7 @@ class RankingMetric(Metric):
     uses_threshold = False
     response = ("decision_function", "predict_proba")
     #: Method of `variance`.
+    largest_gap = 1.0
     variance_method: ClassVar[str]
 
     def score(self, y: Any, scores: Any, sample_weight: Any = None) -> float:

@@ -42,6 +42,10 @@ class Gap(NamedTuple):
         low, high = round(mean - reach, _DIGITS), round(mean + reach, _DIGITS)
         return cls(mean, low, high)
 
+    def within(self, most: float) -> Gap:
+        """Return the gap of a metric whose values differ by no more than that."""
+        return Gap(*(float(np.clip(end, -most, most)) for end in self))
+
     @property
     def is_none(self) -> bool:
         """Whether both models are the same."""

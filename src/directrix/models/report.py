@@ -110,6 +110,8 @@ class CardSizes(tuple[SizeResult, ...]):
 
 # ── DirectReport: the candidates that were tried, which was chosen and why ────────────────────────
 
+#: Factor from which standard errors that few rows widen are not printed as such.
+_CAUTIOUS = 2.0
 #: What the best choice is compared with, unless a report says otherwise.
 BASELINE = "logistic regression"
 _SHOWN = 10
@@ -234,6 +236,20 @@ class DirectReport:
     columns_tried: tuple[int, int] | None = None
     findings: tuple[Any, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Keep the ends of differences of rates within -1 and 1, however few the rows are."""
+        most, size = self.metric.largest_gap, self.size
+        for name in ("gap", "unbinned_baseline", "rounding"):
+            gap = getattr(self, name)
+            object.__setattr__(self, name, None if gap is None else gap.within(most))
+        if size is not None:
+            object.__setattr__(self, "size", size._replace(gap=size.gap.within(most)))
+        effects = (
+            each._replace(effect=each.effect and each.effect.within(most))
+            for each in self.directions
+        )
+        object.__setattr__(self, "directions", tuple(effects))
+
     @classmethod
     def of(
         cls,
@@ -278,11 +294,17 @@ class DirectReport:
             why = "There was no other candidate."
         if chosen != best:
             behind = float(deciding[chosen] - deciding[best])
-            error = float(comparison.standard_errors(best)[chosen])
+            error, caution = comparison.standard_errors(best)[chosen], comparison.criterion.caution
+            noise = f"standard error {error:.4f}"
+            if caution > _CAUTIOUS:
+                noise = (
+                    f"standard error {error / caution:.4f}, taken {caution:.1f} times because one "
+                    "class has few rows"
+                )
             on = f"{rows}," if "," in rows else rows
             why = (
                 f"The best of {len(candidates)} candidates on {on} was ahead by {behind:.4f}, "
-                f"within noise (standard error {error:.4f}), so the simpler one was kept."
+                f"within noise ({noise}), so the simpler one was kept."
             )
         name = candidates[chosen].name
         return cls(metric, rows, tried, name, why, expected, gap, chance=chance)

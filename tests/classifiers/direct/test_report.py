@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from directrix import DirectClassifier, ScorecardClassifier
-from directrix.metrics import AUC, Error, RecallAtFPR
+from directrix.metrics import AUC, MCC, Cost, Error, RecallAtFPR
 from directrix.models.report import (
     UNKNOWN,
     CandidateResult,
@@ -83,6 +83,20 @@ def test_a_report_names_what_rates_are_weighted_by_and_what_ties_hide():
         "the cutoff were split at random, to meet the limit exactly, it would be 0.4800."
     ) in lines
     assert "Rates are weighted by sample_weight." in made._repr_html_()
+
+
+@pytest.mark.filterwarnings("ignore::directrix.exceptions.FewRowsWarning")
+def test_few_rows_are_said_and_rates_differ_by_one_at_most():
+    wide = Gap(0.125, -1.8635, 2.1135)
+    for metric, most in ((RecallAtFPR(0.1), 1.0), (MCC(), 2.0), (Cost(fp=1, fn=5), np.inf)):
+        made = report(metric, UNKNOWN, 0.1, unbinned_baseline=wide, rounding=wide)
+        for gap in (made.unbinned_baseline, made.rounding):
+            assert gap == (0.125, max(-1.8635, -most), min(2.1135, most))
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 2))
+    few = X[:, 0] + rng.logistic(size=60) > 1.5
+    made = DirectClassifier("recall@fpr=0.2", cv=2, warn_baseline=False).fit(X, few).report_
+    assert "times because one class has few rows), so the simpler" in made.why
 
 
 def test_a_sentence_begins_with_a_capital_and_ends_with_a_full_stop():
