@@ -205,12 +205,12 @@ def test_a_limit_out_of_reach_says_how_many_rows_it_takes():
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_scores_that_are_missing_are_named(bad):
-    scores, y = scored(100)
+    scores, y = scored(150)
     scores[[7, 30]] = bad
     with pytest.raises(MissingScoresError, match="2 rows, the first at position 7") as caught:
         OperatingPointClassifier(None).fit(scores, y)
     assert (caught.value.rows, caught.value.first) == (2, 7)
-    model = OperatingPointClassifier(None).fit(*scored(100))
+    model = OperatingPointClassifier(None).fit(*scored(150))
     with pytest.raises(MissingScoresError, match="position 1"):
         model.predict([0.0, bad])
 

@@ -35,6 +35,7 @@ from directrix.metrics.budget import Budget
 from directrix.metrics.limit import Limit
 from directrix.metrics.segments import InEverySegment, Segments
 from directrix.models.operating_point import intervals_of, rates_of
+from directrix.rows.keys import mix_bits
 
 #: What a classifier takes as ``limits=``.
 Limits = Mapping[str, float] | Budget | InEverySegment
@@ -467,18 +468,22 @@ def _rates_without_choice(
 ) -> list[tuple[float, float]]:
     """Return the rates of tenths of the rows at the thresholds that the other rows set, if any can.
 
-    Among the thresholds that keep limits the metric chooses by the rows that assess it.
+    Among the thresholds that keep limits the metric chooses by the rows that assess it. The parts
+    follow from the ranks of scores, whatever the order of rows and the scale.
     """
     used, sides = once > 0, (apart.positive, ~apart.positive)
     above = np.zeros(len(scores), dtype=bool)
+    parts = np.full(len(scores), -1)
+    for side in sides:
+        rows = np.flatnonzero(side & used)
+        rows = rows[np.argsort(scores[rows], kind="stable")]
+        parts[rows[np.argsort(mix_bits(np.arange(len(rows))))]] = np.arange(len(rows)) % _PARTS
     for part in range(_PARTS):
-        own = np.zeros(len(scores), dtype=bool)
-        for side in sides:
-            own[np.flatnonzero(side & used)[part::_PARTS]] = True
-        rest = used & ~own
+        own, rest = parts == part, used & (parts != part)
         try:
             curve = curve_maker(apart.positive[rest], once[rest])(scores[rest])
-            above[own] = scores[own] > guarantee.threshold(metric, curve)
+            flagged = scores[rest][scores[rest] > guarantee.threshold(metric, curve)]
+            above[own] = scores[own] >= flagged.min(initial=np.inf)
         except OutOfReachError:
             return []
     tpr, fpr = (float(above[side & used].mean()) for side in sides)

@@ -11,6 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from directrix import BetaBernoulliClassifier
+from directrix.exceptions import FewRowsWarning
 from directrix.fitting.training_rows import Standardization
 from directrix.losses import ZeroOne
 from directrix.losses.beta_bernoulli import BetaBernoulli
@@ -37,6 +38,7 @@ def cost(X, y, model, alpha, point):
     return -np.log(np.where(y, mu, 1.0 - mu)).sum() + alpha / 2 * (point[:-1] ** 2).sum()
 
 
+@pytest.mark.filterwarnings("ignore::directrix.exceptions.ChangedColumnsWarning")  # far rows
 @pytest.mark.parametrize("positive", [False, True])
 def test_plateaus_bound_the_probability_of_the_positive_label(positive):
     X, y = rows()
@@ -120,6 +122,7 @@ class TestLinear:
 
 
 class TestProbabilities:
+    @pytest.mark.filterwarnings("ignore::directrix.exceptions.ChangedColumnsWarning")  # far rows
     @pytest.mark.parametrize("plateaus", ["robust", "weak", "empirical", "learned", (0.05, 0.7)])
     def test_they_stay_between_the_plateaus_and_predict_the_more_probable(self, plateaus):
         X, y = rows()
@@ -142,6 +145,7 @@ class TestProbabilities:
         scores = ours.decision_function(X) + np.log(0.45 / 0.25)
         np.testing.assert_allclose(ours.predict_proba(X)[:, 1], 0.05 + 0.7 * expit(scores))
 
+    @pytest.mark.filterwarnings("ignore::directrix.exceptions.ChangedColumnsWarning")  # far rows
     @pytest.mark.parametrize(("plateaus", "label"), [((0.0, 0.4), "no"), ((0.6, 0.3), "yes")])
     def test_on_one_side_of_one_half_there_is_one_class_and_a_warning(self, plateaus, label):
         X, y = rows()
@@ -225,7 +229,8 @@ class TestRidge:
 
     def test_too_few_rows_to_hold_any_out(self):
         X, y = np.array([[0.0], [1.0]]), [0, 1]
-        assert BetaBernoulliClassifier(alpha="auto").fit(X, y).held_out_ == {}
+        with pytest.warns(FewRowsWarning, match="one row only"):
+            assert BetaBernoulliClassifier(alpha="auto").fit(X, y).held_out_ == {}
 
 
 class TestLearned:

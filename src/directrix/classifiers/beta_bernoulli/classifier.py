@@ -33,7 +33,7 @@ from directrix.fitting.choice import sizes_of
 from directrix.fitting.copies import warn_about_copies
 from directrix.fitting.finalize import warn_about_few_rows
 from directrix.fitting.progress import Progress
-from directrix.fitting.training_rows import Standardization
+from directrix.fitting.training_rows import Standardization, checked_weight, relative_weight
 from directrix.losses import BetaBernoulli
 
 if TYPE_CHECKING:
@@ -239,6 +239,11 @@ class BetaBernoulliClassifier(KernelScoring):
             raise ValueError(msg)
         return cls(**settings, **params)
 
+    def _checked_weight(self, sample_weight: Any, X: Any) -> FloatArray:
+        """Return weights relative to their mean where rows are held out, else as repetitions."""
+        several = len(validate_grid(self.alpha, _ALPHAS, "alpha")) > 1
+        return (relative_weight if several else checked_weight)(sample_weight, X)
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit the model to rows.
 
@@ -248,7 +253,8 @@ class BetaBernoulliClassifier(KernelScoring):
         y : array of shape (n,)
             Labels of two classes.
         sample_weight : array of shape (n,), optional
-            How much each row counts. Whatever its weight, a row is one row: it is in one fold.
+            How much each row counts. With one `alpha` a weight of two is two rows; with several, of
+            which held-out rows choose, weights are relative, and a row is in one fold.
         groups : array of shape (n,), optional
             Group of each row, such as a customer or a patient: a group is in one fold.
         """
