@@ -16,7 +16,7 @@ from directrix import (
 )
 from directrix.exceptions import CostColumnError
 from directrix.export import load, save
-from directrix.metrics import Cost
+from directrix.metrics import Cost, InEverySegment
 from directrix.models.money import BY_ROW, BY_THRESHOLD
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -169,6 +169,14 @@ def test_limits_are_kept_beside_money(made):
     model.set_params(limits={"alerts": 0.2}, guarantee=0.9).fit(X, y, amount=amount)
     assert model.predict(drawn(20_000, seed=1)[0]).mean() <= 0.2
     assert model.operating_point_.money is not None
+
+
+@pytest.mark.parametrize("limits", [{"fpr": 0.2}, InEverySegment({"fpr": 0.2})])
+def test_limits_do_not_go_with_decisions_row_by_row(made, limits):
+    X, y, amount = drawn(400)
+    model = made(Cost(fp=8, fn="amount")).set_params(limits=limits, guarantee=0.9)
+    with pytest.raises(ValueError, match=r"limits= keeps .* known=False"):
+        model.fit(X, y, amount=amount)
 
 
 def test_mistakes_are_named(made):

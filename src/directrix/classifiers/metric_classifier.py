@@ -21,7 +21,7 @@ from directrix.exceptions import (
 )
 from directrix.fitting.copies import warn_about_copies
 from directrix.fitting.fit_rows import Design, FitRows, Fitted
-from directrix.fitting.guarantee import Guarantee, Limits, refuse_groups
+from directrix.fitting.guarantee import Guarantee, Limits, refuse_with_limits
 from directrix.fitting.progress import Progress
 from directrix.fitting.training_rows import Rows
 from directrix.metrics.base import Metric
@@ -124,7 +124,8 @@ class MetricClassifier(ReportingClassifier):
         """Fit one classifier per metric to the same rows, labels, weights and groups."""
         progress = Progress(self)
         self._check_parameters(metrics)
-        refuse_groups(rows[3], self.limits)
+        for metric in metrics:
+            refuse_with_limits(self.limits, metric, rows[3])
         prepared, design, completed = self._prepared(*rows)
         prepared, metrics = self._priced(metrics, prepared, rows, columns or {})
         warn_about_copies(prepared, self._labels)

@@ -37,7 +37,7 @@ from directrix.files.layout import is_number, is_text
 from directrix.fitting.choice import RefitScores
 from directrix.fitting.copies import warn_about_copies
 from directrix.fitting.finalize import FittedLine, HeldOut
-from directrix.fitting.guarantee import Guarantee, refuse_groups
+from directrix.fitting.guarantee import Guarantee, refuse_with_limits
 from directrix.fitting.held_out_scores import (
     PARTS,
     CrossFitting,
@@ -257,7 +257,7 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         """
         metric = self._asked_metric()
         guarantee = Guarantee.asked(metric, self.limits, self.guarantee)
-        refuse_groups(groups, self.limits)
+        refuse_with_limits(self.limits, metric, groups)
         require_same_index(X=X, y=y, sample_weight=sample_weight, groups=groups)
         columns = {n: fit_params.pop(n) for n in self._names_in_fit if n in fit_params}
         X, labels = self._checked_rows(X, y)

@@ -34,6 +34,7 @@ from directrix.metrics.base import Curve, Metric
 from directrix.metrics.budget import Budget
 from directrix.metrics.limit import Limit
 from directrix.metrics.segments import InEverySegment, Segments
+from directrix.models.money import stated_metric
 from directrix.models.operating_point import intervals_of, rates_of
 from directrix.rows.keys import mix_bits
 
@@ -522,12 +523,20 @@ def _within_budget(
     return kept.lowest, assessment
 
 
-def refuse_groups(groups: Any, limits: Limits | None) -> None:
-    """Raise ValueError for groups of rows with a budget."""
-    if groups is not None and isinstance(limits, Budget):
+def refuse_with_limits(limits: Limits | None, metric: Metric, groups: Any) -> None:
+    """Raise ValueError for groups with a budget, and for limits of decisions row by row."""
+    if isinstance(limits, Budget):
+        if groups is not None:
+            msg = (
+                f"{limits.label} sets whole days apart, and rows of one group may be on several: "
+                "leave groups= out, or limit a rate"
+            )
+            raise ValueError(msg)
+    elif limits is not None and getattr(stated_metric(metric), "by_row", False):
         msg = (
-            f"{limits.label} sets whole days apart, and rows of one group may be on several: leave "
-            "groups= out, or limit a rate"
+            f"limits= keeps rates of one threshold, and {metric.label} decides row by row, which "
+            "would break them: give known=False, so that the score alone decides, or leave limits= "
+            "out"
         )
         raise ValueError(msg)
 

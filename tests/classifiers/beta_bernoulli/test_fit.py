@@ -12,6 +12,9 @@ from directrix.fitting.solvers import solver_for
 from directrix.losses import BetaBernoulli
 from directrix.objectives import DataObjective
 
+# Some samples are small.
+pytestmark = pytest.mark.filterwarnings("ignore::directrix.exceptions.FewRowsWarning")
+
 KBBLR = {"kernel": "rbf", "prior": "gaussian-coefficients", "plateaus": "empirical"}
 
 

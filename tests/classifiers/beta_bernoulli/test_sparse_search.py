@@ -15,6 +15,9 @@ from directrix.classifiers.beta_bernoulli.sparse_prior import (
 from directrix.losses import BetaBernoulli
 from directrix.objectives import DataObjective
 
+# Some samples are small.
+pytestmark = pytest.mark.filterwarnings("ignore::directrix.exceptions.FewRowsWarning")
+
 START = np.array([0.3, -0.3, 0.2, 0.1, -0.1, 0.0])
 CONSTANTS = {"gamma_max": 20.0, "radius": 1.0, "spacing": 0.25}
 

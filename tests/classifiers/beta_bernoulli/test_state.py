@@ -8,6 +8,9 @@ from directrix.classifiers.state import ModelMetadata
 from directrix.exceptions import StateError
 from directrix.losses import Logistic
 
+# Some samples are small.
+pytestmark = pytest.mark.filterwarnings("ignore::directrix.exceptions.FewRowsWarning")
+
 RNG = np.random.default_rng(2)
 X = np.abs(RNG.normal(size=(40, 3)))
 Y = X[:, 0] + RNG.normal(size=40) > 1
