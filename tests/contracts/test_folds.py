@@ -317,6 +317,7 @@ def test_groups_reach_every_classifier(classifier):
         assert with_groups < classifier.fit(X, y).operating_point_.empirical.metric - 0.05
 
 
+@pytest.mark.filterwarnings("ignore::directrix.exceptions.FewRowsWarning")  # few rows
 def test_groups_are_routed_as_metadata():
     import sklearn
     from sklearn.model_selection import GridSearchCV, GroupKFold
