@@ -77,6 +77,8 @@ FAULTS = {
     "a tenth of thousands of counts": ("visits", "above", a_tenth(1_000.0)),
     "thousandths of counts": ("visits", "near zero", lambda x: x / 1_000.0),
     "thousandths around zero": ("centred", "near zero", lambda x: x / 1_000.0),
+    "zeros": ("income", "near zero", lambda x: 0.0 * x),
+    "a tenth of zeros": ("income", "near zero", a_tenth(0.0)),
     "a code": ("income", "below", lambda x: x.where(np.arange(len(x)) % 5 > 0, -999.0)),
 }
 FAULTS_OF_CARDS = {

@@ -161,7 +161,7 @@ class TableProfile:
             return np.asarray(large.any(axis=0))
         floor, ceiling, least = self.seen[:_LOW]
         outside = np.abs(values) < least
-        outside &= values != 0.0
+        outside &= (values != 0.0) | self._without_zeros
         outside |= values < floor
         outside |= values > ceiling
         if not outside.any():
@@ -201,6 +201,12 @@ class TableProfile:
         worst = max(beyond, key=lambda k: float(excess[k]), default=None)
         return None if worst is None else (worst, float(excess[worst]))
 
+    @property
+    def _without_zeros(self) -> AnyArray:
+        """Columns in which all values of the fit have a size: zeros are news there."""
+        n_known = self.seen[_N_ROWS] - self.seen[_COUNTS][0]
+        return self.seen[_N_SIZED] >= np.maximum(n_known * (1.0 - 1e-9), _FEWEST_ROWS)
+
     @cached_property
     def _suspicious(self) -> FloatArray:
         """Shares of values with each problem that are a reason to look at more rows."""
@@ -213,7 +219,7 @@ class TableProfile:
         """Return for each of the `PROBLEMS` which values have it."""
         floor, ceiling, least = self.seen[:_LOW]
         near = np.abs(values) < least
-        near &= values != 0.0
+        near &= (values != 0.0) | self._without_zeros
         new = np.zeros_like(near)
         if cells is not None:
             new = (cells == 1) & (self.seen[_COUNTS][-1] < self.seen[_N_ROWS])
@@ -259,8 +265,8 @@ class TableProfile:
 
 def _sized(values: AnyArray, problems: AnyArray) -> AnyArray:
     """Return which values have a size that depends on units: all but zero, unless that is news."""
-    missing, below, above = problems[:3]
-    sized: AnyArray = ~missing & ((values != 0.0) | below | above)
+    missing, below, above, near = problems[:4]
+    sized: AnyArray = ~missing & ((values != 0.0) | below | above | near)
     return sized
 
 
