@@ -205,7 +205,7 @@ class TableProfile:
     def _without_zeros(self) -> AnyArray:
         """Columns in which all values of the fit have a size: zeros are news there."""
         n_known = self.seen[_N_ROWS] - self.seen[_COUNTS][0]
-        return self.seen[_N_SIZED] >= np.maximum(n_known * (1.0 - 1e-9), _FEWEST_ROWS)
+        return np.asarray(self.seen[_N_SIZED] >= np.maximum(n_known * (1.0 - 1e-9), _FEWEST_ROWS))
 
     @cached_property
     def _suspicious(self) -> FloatArray:
