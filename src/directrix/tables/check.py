@@ -101,11 +101,20 @@ def _of_label(
         slack = _FAR * (step > 1)
         if area < _AREA - slack and pure < _PURE - slack:
             return
+    n_rarer = np.count_nonzero(part // 2 == rarer)
+    is_told = _surely(area, n_rarer, 1.0) >= _AREA
+    if not (is_told or _surely(pure, n_rarer, 2.0) >= _PURE):
+        return
     problem = f"{100 * pure:.0f} % of the rarer class have values that no other row has"
-    if area >= _AREA:
+    if is_told:
         problem = f"tells the label almost by itself (AUC {area:.3f})"
     remedy = "is it known only after the outcome? Leave it out then"
     yield TableFinding("label", (column.name,), None, problem, remedy)
+
+
+def _surely(share: float, n_rows: int, errors: float) -> float:
+    """Return a share less some standard errors."""
+    return float(share - errors * np.sqrt(share * (1.0 - share) / n_rows))
 
 
 def _separation(
