@@ -83,6 +83,7 @@ def test_durations_are_cut_in_days():
     assert bins.cuts == (30.0, 60.0)
 
 
+@pytest.mark.filterwarnings("ignore::directrix.exceptions.ChangedColumnsWarning")  # far rows
 def test_bins_without_rows_are_kept_and_can_be_fitted():
     binner = own(cuts={"age": [0, 10, 30, 500, 1000]})
     bins = bins_of(binner, "age")
@@ -225,6 +226,7 @@ def test_a_file_keeps_the_bins_and_the_parameters(tmp_path):
     )
 
 
+@pytest.mark.filterwarnings("ignore::directrix.exceptions.ChangedColumnsWarning")  # far rows
 @pytest.mark.parametrize("learn_from", ["rows", "counts"])
 def test_cards_keep_the_bins(learn_from):
     options = {"learn_from": learn_from, "cv": 2, "max_crosses": 0, "max_lines": None}

@@ -101,7 +101,7 @@ def _of_label(
         slack = _FAR * (step > 1)
         if area < _AREA - slack and pure < _PURE - slack:
             return
-    n_rarer = np.count_nonzero(part // 2 == rarer)
+    n_rarer = int(np.count_nonzero(part // 2 == rarer))
     is_told = _surely(area, n_rarer, 1.0) >= _AREA
     if not (is_told or _surely(pure, n_rarer, 2.0) >= _PURE):
         return

@@ -14,6 +14,7 @@ LIBRARIES = {"PMML": "jpmml_evaluator", "ONNX": "onnxruntime"}
 
 
 @pytest.mark.parametrize("card", ["rescaled", "integer"])
+@pytest.mark.filterwarnings("ignore::directrix.exceptions.ChangedColumnsWarning")  # odd levels
 @pytest.mark.filterwarnings("ignore::FutureWarning")  # of pyspark about pandas
 @pytest.mark.parametrize("route", list(ROUTES))
 def test_every_route_scores_as_the_classifier(route, card):
