@@ -7,6 +7,9 @@ from scipy.optimize import approx_fprime
 from directrix import BetaBernoulliClassifier
 from directrix.classifiers.kernels import Kernel, KernelExpansion
 
+# Some samples are small.
+pytestmark = pytest.mark.filterwarnings("ignore::directrix.exceptions.FewRowsWarning")
+
 
 def first_two(x, y):
     return x[:2] @ y[:2]

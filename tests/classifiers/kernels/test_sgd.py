@@ -19,6 +19,9 @@ from directrix.losses import (
 from directrix.objectives import DataObjective
 from directrix.solve import lbfgs
 
+# Some samples are small.
+pytestmark = pytest.mark.filterwarnings("ignore::directrix.exceptions.FewRowsWarning")
+
 
 @pytest.mark.parametrize("loss", [BetaBernoulli(0.2, 0.3, 2.0), Logistic(), Hinge(0.0)])
 def test_the_slope_is_that_of_the_loss(loss):
