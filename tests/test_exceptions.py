@@ -531,8 +531,9 @@ ERRORS = [
         {"classifier": "MomentClassifier"},
         (
             "this MomentClassifier cannot set other thresholds: it has no held-out scores, "
-            "because it was fitted to a summary or read from a file. Fit it to rows or with "
-            "fit_source, or pass predict an operating point that was made then"
+            "because it was fitted to a summary, read from a file, or recalibrated by other rows. "
+            "Fit it to rows or with fit_source, or pass predict an operating point that was made "
+            "then"
         ),
     ),
     (

@@ -180,6 +180,7 @@ def test_a_loss_of_ones_own_and_a_random_state_are_refused(path):
         save(smooth, path)
 
 
+@pytest.mark.filterwarnings("ignore::directrix.exceptions.FewRowsWarning")  # few rows
 def test_a_kernel_that_is_a_function_is_refused(path):
     def kernel(a, b):
         return float(intersection(a[None], b[None])[0, 0])

@@ -38,7 +38,7 @@ def plain_labels(y: Any) -> Any:
     if labels.ndim != 1 or not labels.size:
         return y
     kind = labels.dtype.kind
-    if kind in "fO":
+    if kind in {"f", "O"}:
         _require_labels(missing_in(labels))
     if kind == "O":
         types = {type(label) for label in labels.tolist()}
