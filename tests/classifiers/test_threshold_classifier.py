@@ -108,6 +108,9 @@ def test_a_copy_at_another_point_predicts_as_that_point(classifier, tmp_path):
         order = np.argsort(classifier.decision_function(NEW), kind="stable")
         assert (np.diff(probability[order]) >= -1e-12).all()
     np.testing.assert_array_equal(caught(classifier), before)
+    for threshold in (0.3, "f1"):
+        with pytest.raises(TypeError, match=rf"operating_points\(\[.*not {threshold!r}"):
+            classifier.with_threshold(threshold)
 
 
 def test_the_score_is_that_of_the_metric_of_the_fit(classifier):

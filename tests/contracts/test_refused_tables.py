@@ -245,6 +245,11 @@ BESIDE = {
         MixedLabelsError,
         ("'a'", "False"),
     ),
+    "dates with a time zone": (
+        {"y": pd.to_datetime(labels() * 86_400, unit="s", utc=True)},
+        ValueError,
+        ("Unknown label type", "1970-01-01 00:00:00+00:00", "str(label)"),
+    ),
     "weights": ({"sample_weight": ["1"] * N_ROWS}, TypeError, ("sample_weight", "'1'", "number")),
     "groups": ({"groups": numbers_with(np.nan, 2, 7)}, MissingGroupsError, ("groups", "2 rows")),
     "group texts": (

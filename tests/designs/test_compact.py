@@ -56,6 +56,7 @@ def test_a_card_has_at_most_so_many_printed_lines(max_lines, points):
     assert (classifier.decision_function(table) > 0).tolist() == classifier.predict(table).tolist()
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("seed", "params"),
     [(2, {}), (0, {"points": IntegerPoints(2), "max_lines": 8})],

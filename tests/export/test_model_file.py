@@ -130,11 +130,13 @@ def test_labels_keep_their_type(dtype, path):
 
 def test_labels_that_are_dates_are_kept(path):
     days = np.array(["2024-01-01", "2024-02-01"], dtype="M8[D]")
-    classifier = DirectClassifier(positive=days[0].item(), cv=2).fit(X, days[Y.astype(int)])
-    save(classifier, path)
-    again = load(path)
-    assert again.predict(X).tolist() == classifier.predict(X).tolist()
-    assert again.positive_ == classifier.positive_
+    for labels in (days, days.astype(object), days.astype("M8[s]").astype(object)):
+        classifier = DirectClassifier(positive=days[0].item(), cv=2).fit(X, labels[Y.astype(int)])
+        save(classifier, path)
+        again = load(path)
+        assert again.predict(X).tolist() == classifier.predict(X).tolist()
+        assert again.positive_ == classifier.positive_ == days[0].astype("M8[s]").item()
+        assert again.classes_.dtype == "M8[us]"
 
 
 def test_a_model_that_waits_for_the_other_class_is_kept(path):

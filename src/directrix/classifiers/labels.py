@@ -24,7 +24,7 @@ from directrix.rows.labels import missing_in
 
 
 def plain_labels(y: Any) -> Any:
-    """Return labels as NumPy has them; objects that are all booleans or whole numbers as such.
+    """Return labels as NumPy has them; objects of one type as booleans, whole numbers or dates.
 
     What is not a list of labels is returned as it is, and refused by scikit-learn.
 
@@ -45,10 +45,16 @@ def plain_labels(y: Any) -> Any:
         if types <= {bool, np.bool_} or types <= {int, np.int64}:
             return np.array(labels.tolist())
         _require_one_order(labels.tolist())
+        if all(issubclass(t, date) for t in types) and not _have_time_zones(labels.tolist()):
+            return labels.astype("M8[us]")
     if kind == "U" and isinstance(y, list | tuple):  # NumPy makes texts of numbers among them
         _require_one_order(y)
     # Nullable types of pandas would become floats.
     return labels if kind in "biu" else y
+
+
+def _have_time_zones(dates: Sequence[date]) -> bool:
+    return any(getattr(each, "tzinfo", None) is not None for each in dates)
 
 
 def _require_one_order(labels: Sequence[Any]) -> None:
@@ -234,6 +240,13 @@ def require_class_labels(y: AnyArray) -> None:
     except ValueError as error:
         values = np.asarray(y)
         fractions = values[values % 1 != 0] if values.dtype.kind == "f" else values[:0]
+        if not len(fractions) and values.dtype.kind == "O" and values.ndim == 1:
+            msg = (
+                f"Unknown label type: {type(values[0]).__name__}. y has the value {values[0]}, and "
+                "labels of classes are texts, Booleans, whole numbers or dates without a time "
+                "zone: give texts, for instance by [str(label) for label in y]"
+            )
+            raise ValueError(msg) from error
         if not len(fractions):
             raise
         msg = (

@@ -289,6 +289,12 @@ class ThresholdClassifier(LinearClassifier):
             Of the new scores, in favour of the last class. By default probabilities are those of
             the old scores at the threshold, with the old slopes on either side.
         """
+        if not isinstance(point, OperatingPoint):
+            msg = (  # type: ignore[unreachable] # by its type only
+                "with_threshold takes an operating point, such as "
+                f"model.operating_points(['recall@fpr=0.01'])[0], not {point!r}"
+            )
+            raise TypeError(msg)
         by = self.score_above(point)
         changed = copy(self)
         changed._move_threshold(by)  # noqa: SLF001 - a copy of itself

@@ -140,7 +140,7 @@ def as_labels(labels: Any) -> AnyArray:
         return array
     if array.dtype.kind in "bU":
         return array
-    msg = f"labels must be numbers, booleans or text, not {array.dtype}"
+    msg = f"labels must be numbers, booleans or text, not {array.dtype}: convert them"
     raise TypeError(msg)
 
 

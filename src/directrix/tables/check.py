@@ -149,15 +149,21 @@ def _separation(
 
 #: Texts that stand for a missing value, in lower case.
 _ABSENT = frozenset(("", "-", ".", "?", "na", "n/a", "nan", "none", "null", "missing", "unknown"))
-_CURRENCY = r"[$€£¥₹]|R\$|kr|zł|(?:EUR|USD|GBP|CHF|JPY|CNY|INR|CAD|AUD|SEK|NOK|DKK|PLN|CZK|BRL)\b"
+_CURRENCY = (
+    r"[$€£¥₹]|R\$|Rs\.?|kr|zł"
+    r"|(?:EUR|USD|GBP|CHF|JPY|CNY|INR|CAD|AUD|SEK|NOK|DKK|PLN|CZK|BRL)\b"
+)
 _NUMBER = re.compile(
     rf"\(?[-+]?(?P<sign>{_CURRENCY})?\s*[-+]?"
     r"(?P<digits>(?:\d{1,3}(?:[., '\u00a0\u202f]\d{3})+|\d+)(?:[.,]\d+)?|[.,]\d+)(?:[eE][-+]?\d+)?"
-    rf"\s*(?P<unit>%|{_CURRENCY})?\)?"
+    rf"\s*(?P<unit>%|[kKM]|{_CURRENCY})?\)?"
 )
-_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_MON = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
+_MONTH = rf"{_MON}[a-z]*\.?"
 _DATE = re.compile(
     r"(?:[12]\d{3}([-/.])[01]?\d\1[0-3]?\d|(?:19|20)\d\d[-/](?:0?[1-9]|1[0-2])"
+    r"|(?:0?[1-9]|1[0-2])[-/.](?:19|20)\d\d"
+    rf"|[0-3]?\d?{_MON}[12]\d{{3}}|[0-3]?\d{_MON}\d\d"
     r"|[0-3]?\d([-/.])[0-3]?\d\2(?:[12]\d{3}|\d\d)|(?:19|20)\d\d(?:0[1-9]|1[0-2])[0-3]\d"
     rf"|(?:[0-3]?\d[-. ]*)?{_MONTH}[-, ]+(?:[0-3]?\d, *)?(?:[12]\d{{3}}|\d\d))"
     r"(?:[ T]\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?\s*(?:Z|[AP]M|[-+]\d{2}:?\d{2})?)?",

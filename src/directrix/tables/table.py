@@ -105,7 +105,7 @@ def read_objects(values: Sequence[Any], column: str, expected: str | None) -> Re
     """
     present = [value if _is_present(value) else None for value in values]
     types = {type(value) for value in present} - {type(None)}
-    _refuse_pandas_alone([member.__name__ for member in types], column)
+    _refuse_types([member.__name__ for member in types], column)
     if expected != "text":
         for kind, bases, number_of in _KINDS:
             if types and all(issubclass(member, bases) for member in types):
@@ -239,8 +239,10 @@ _READABLE = "numbers, booleans, texts or dates"
 #: Texts that are faster to read one by one than to factorize in pandas.
 _FEW_ROWS = 100
 _TEXTS = ("string", "large_string", "string_view")
-#: Types of pandas that each other library would read as something else.
-_OF_PANDAS_ALONE = {"Period": "periods of pandas", "Interval": "intervals of pandas"}
+#: Types of pandas that each other library would read as something else, and values of many parts.
+_REFUSED = {"Period": "periods of pandas", "Interval": "intervals of pandas", "dict": "dicts"}
+_REFUSED |= {name: f"{name}s" for name in ("list", "tuple", "set", "frozenset", "bytearray")}
+_REFUSED["ndarray"] = "arrays"
 _NESTED = ("list", "large_list", "fixed_size_list", "struct", "map", "union", "dense_union")
 
 
@@ -273,7 +275,7 @@ def read_pandas(series: Any, column: str, expected: str | None = None) -> Readin
         return read_arrow(series.array.__arrow_array__(), column, expected)
     kind = getattr(dtype, "kind", "O")
     categories = getattr(dtype, "categories", series)
-    _refuse_pandas_alone([type(categories.dtype).__name__.removesuffix("Dtype")], column)
+    _refuse_types([type(categories.dtype).__name__.removesuffix("Dtype")], column)
     if kind in "biuf" and expected == "text":
         masked = hasattr(series.array, "isna") and hasattr(dtype, "na_value") and series.hasnans
         return read_array(series.to_numpy(dtype=object if masked else None), column, expected)
@@ -289,10 +291,10 @@ def read_pandas(series: Any, column: str, expected: str | None = None) -> Readin
     return texts or read_array(series.to_numpy(dtype=object), column, expected)
 
 
-def _refuse_pandas_alone(names: Iterable[str], column: str) -> None:
+def _refuse_types(names: Iterable[str], column: str) -> None:
     for name in names:
-        if name in _OF_PANDAS_ALONE:
-            raise ColumnKindError(column, _OF_PANDAS_ALONE[name], _READABLE)
+        if name in _REFUSED:
+            raise ColumnKindError(column, _REFUSED[name], _READABLE)
 
 
 def _pandas_texts(series: Any, column: str) -> Reading | None:

@@ -62,7 +62,6 @@ def test_objects_of_pandas_are_read_by_what_they_hold():
         ([True, None], "boolean"),
         ([1, 2.5], "number"),
         ([date(2020, 1, 1), pandas.NaT], "date"),
-        ([[1], "a"], "text"),
         ([True, 1, "a"], "text"),
     ]:
         assert read_pandas(pandas.Series(given, dtype=object), "x").kind == kind
@@ -188,6 +187,9 @@ def test_what_cannot_be_read_is_named():
     alone = [each.astype(t) for each in (months, parts) for t in (each.dtype, "category", object)]
     for read, column in [
         *((read_pandas, column) for column in alone),
+        *((read_pandas, pandas.Series([each, None])) for each in ([1], {"a": 1}, (1,), {1})),
+        (read_pandas, pandas.Series([[1], "a"])),
+        (read_array, np.array([bytearray(b"a"), np.zeros(1), "a"], dtype=object)),
         (read_arrow, pyarrow.array(months)),
         (read_arrow, pyarrow.array([[1], [2]])),
         (read_arrow, pyarrow.array([{"a": 1}])),
