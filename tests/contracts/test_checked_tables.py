@@ -171,7 +171,7 @@ CLEAN = {
         :, None
     ],
     "months and days": drawn(N, "jan", "may 3", "mon", "12:30")[:, None],
-    "tenths": drawn(N, *(f"decile{k}" for k in range(10)), "DEC10", "1/2", "13/2020")[:, None],
+    "tenths": drawn(N, *(f"decile{k:02d}" for k in range(1, 11)))[:, None],
     "whole amounts": np.random.default_rng(5).lognormal(8.0, 0.5, (5_000, 2)).round(),
     "few whole amounts": np.random.default_rng(5).integers(2_000, 90_000, (60, 3)),
     "a strong column": noise(N, 2) + 4.0 * (np.arange(N) % 3 == 0)[:, None] * [0.5, 0.0],
