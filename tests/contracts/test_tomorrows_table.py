@@ -106,11 +106,16 @@ def columns_of(model, X):
 
 
 @pytest.mark.every_case("fault")
-@pytest.mark.parametrize("fault", [*FAULTS, *FAULTS_OF_CARDS])
+@pytest.mark.parametrize(
+    ("model", "fault"),
+    [
+        (name, fault)
+        for name in FITS
+        for fault in [*FAULTS, *(FAULTS_OF_CARDS if "card" in name else ())]
+    ],
+    indirect=["model"],
+)
 def test_a_changed_column_is_named_once_whatever_the_classifier(model, fault):
-    takes_texts = hasattr(model, "card_")
-    if fault in FAULTS_OF_CARDS and not takes_texts:
-        pytest.skip("a line takes numbers only")
     name, problem, change = (FAULTS | FAULTS_OF_CARDS)[fault]
     new = table(seed=1)[0]
     faulty = changed(name, change)(new)
