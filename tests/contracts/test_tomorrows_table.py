@@ -68,17 +68,14 @@ def a_tenth(factor):
 
 
 FAULTS = {
-    "thousands": ("income", "above", lambda x: 1_000.0 * x),
     "hundreds": ("income", "above", lambda x: 100.0 * x),
-    "thousandths": ("income", "near zero", lambda x: x / 1_000.0),
     "a tenth of thousands": ("income", "above", a_tenth(1_000.0)),
     "a tenth of thousandths": ("income", "near zero", a_tenth(0.001)),
-    "thousands of counts": ("visits", "above", lambda x: 1_000.0 * x),
     "a tenth of thousands of counts": ("visits", "above", a_tenth(1_000.0)),
     "thousandths of counts": ("visits", "near zero", lambda x: x / 1_000.0),
     "thousandths around zero": ("centred", "near zero", lambda x: x / 1_000.0),
-    "zeros": ("income", "near zero", lambda x: 0.0 * x),
     "a tenth of zeros": ("income", "near zero", a_tenth(0.0)),
+    "another sign": ("income", "below", lambda x: -x),
     "a code": ("income", "below", lambda x: x.where(np.arange(len(x)) % 5 > 0, -999.0)),
 }
 FAULTS_OF_CARDS = {
