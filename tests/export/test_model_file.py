@@ -137,6 +137,8 @@ def test_labels_that_are_dates_are_kept(path):
         assert again.predict(X).tolist() == classifier.predict(X).tolist()
         assert again.positive_ == classifier.positive_ == days[0].astype("M8[s]").item()
         assert again.classes_.dtype == "M8[us]"
+        correct = np.mean(classifier.predict(X) == days[Y.astype(int)])
+        assert classifier.score(X, labels[Y.astype(int)]) == pytest.approx(correct)
 
 
 def test_a_model_that_waits_for_the_other_class_is_kept(path):

@@ -12,7 +12,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from directrix._typing import AnyArray, FloatArray
 from directrix.classifiers.base import LinearClassifier, known
-from directrix.classifiers.labels import toward_positive
+from directrix.classifiers.labels import dates_in_microseconds, plain_labels, toward_positive
 from directrix.classifiers.scoring import Response, Sigmoid
 from directrix.classifiers.state import ModelState, require
 from directrix.exceptions import NoHeldOutScoresError
@@ -350,7 +350,8 @@ class ThresholdClassifier(LinearClassifier):
         **columns : arrays of shape (n,)
             Costs of the rows, by the names that the metric gives them.
         """
-        metric, positive = self._metric, np.asarray(y) == self.positive_
+        metric, labels = self._metric, dates_in_microseconds(np.asarray(plain_labels(y)))
+        positive = labels == self.positive_
         self._refuse_unknown("score", columns, self._names_at(None))
         costs = self._row_costs(X, metric, columns, len(positive))
         if costs is not None:
