@@ -39,22 +39,21 @@ def plain_labels(y: Any) -> Any:
         return y
     kind = labels.dtype.kind
     if kind in {"f", "O"}:
-        _require_labels(missing_in(labels))
+        missing = missing_in(labels)
+        if missing.any():
+            raise MissingLabelsError(int(missing.sum()), int(missing.argmax()))
     if kind == "O":
         types = {type(label) for label in labels.tolist()}
         if types <= {bool, np.bool_} or types <= {int, np.int64}:
             return np.array(labels.tolist())
         _require_one_order(labels.tolist())
-        if all(issubclass(t, date) for t in types) and not _have_time_zones(labels.tolist()):
+        in_zone = any(getattr(label, "tzinfo", None) is not None for label in labels.tolist())
+        if all(issubclass(t, date) for t in types) and not in_zone:
             return labels.astype("M8[us]")
     if kind == "U" and isinstance(y, list | tuple):  # NumPy makes texts of numbers among them
         _require_one_order(y)
     # Nullable types of pandas would become floats.
     return labels if kind in "biu" else y
-
-
-def _have_time_zones(dates: Sequence[date]) -> bool:
-    return any(getattr(each, "tzinfo", None) is not None for each in dates)
 
 
 def _require_one_order(labels: Sequence[Any]) -> None:
@@ -63,11 +62,6 @@ def _require_one_order(labels: Sequence[Any]) -> None:
         sorted(one_of_each.values())
     except TypeError:
         raise MixedLabelsError(tuple(one_of_each.values())) from None
-
-
-def _require_labels(missing: AnyArray) -> None:
-    if missing.any():
-        raise MissingLabelsError(int(missing.sum()), int(missing.argmax()))
 
 
 # ── The positive label: which of two labels a metric counts as positive, and a fit is to catch ────

@@ -206,13 +206,13 @@ class CardEnd:
         kept = search.kept(structure.n_columns, None)
         followed = [each for each in settings.directions if each.column in kept]
         directions = self.prices.of(metric, flat_columns(followed, card.columns))
-        unbinned = self.unbinned.behind(best)
+        unbinned, of_wide = self.unbinned.behind(best), self.columns
         report = replace(
             best.report,
             unbinned_baseline=None if unbinned is None else unbinned.gap,
             baseline=BASELINES[settings.learn_from],
             directions=directions,
-            columns_tried=None if self.columns is None else self.columns.n_tried_of_all,
+            columns_tried=None if of_wide is None else (of_wide.n_tried, len(of_wide.n_cells)),
         )
         best = best._replace(report=report)
         if settings.scale is None and settings.max_lines is None and not settings.editable:
@@ -257,10 +257,9 @@ class CardEnd:
         scale, kinds = self.design.settings.scale, self.search.kinds
         if scale is None:
             coding = self.search.design(self.structure, None)
-            features = partial(self._features, coding.rows)
-            of_line = partial(self._card_of_line, coding)
-            draft = Draft(best.fitted, best.report, best.curve, features, of_line)
-            return draft, cards[None].count_lines(kinds)
+            card_of = partial(_card_of_line, coding)
+            draft = Draft(best.fitted, best.report, best.curve, coding.rows, card_of)
+            return self._of_cells(draft), cards[None].count_lines(kinds)
         points = PointsFit(
             scale,
             metric,
@@ -287,9 +286,6 @@ class CardEnd:
     def _features(self, of_cells: Callable[[IntArray], Any], values: FloatArray) -> Any:
         return of_cells(self.design.to_cells(values))
 
-    def _card_of_line(self, coding: CardCoding, fitted: FittedLine) -> tuple[Card, FittedLine]:
-        return self._widened(Card.of(coding, fitted.line)), fitted
-
     def _card_of(
         self, made: Callable[[FittedLine], tuple[Card, FittedLine]], fitted: FittedLine
     ) -> tuple[Card, FittedLine]:
@@ -298,6 +294,10 @@ class CardEnd:
 
     def _widened(self, card: Card) -> Card:
         return card if self.columns is None else self.columns.widened(card)
+
+
+def _card_of_line(coding: CardCoding, fitted: FittedLine) -> tuple[Card, FittedLine]:
+    return Card.of(coding, fitted.line), fitted
 
 
 @dataclass(frozen=True)

@@ -48,11 +48,6 @@ class ScreenedColumns(NamedTuple):
     n_cells: Sequence[int]
     n_tried: int
 
-    @property
-    def n_tried_of_all(self) -> tuple[int, int]:
-        """The numbers of columns that were tried, and of all columns."""
-        return self.n_tried, len(self.n_cells)
-
     def widened(self, card: Card) -> Card:
         """Return a card of these columns as one of all columns, the others without points."""
         columns = [np.zeros(size) for size in self.n_cells]
@@ -66,21 +61,11 @@ class ScreenedColumns(NamedTuple):
         return replace(cross, columns=(left, right))
 
 
-class Screened(NamedTuple):
-    """Outcome of a screen.
-
-    ``search`` is that of these columns, after the comparison of cards without crosses.
-    """
-
-    columns: ScreenedColumns
-    search: StructureSearch
-
-
 def screened(
     kinds: Sequence[CellKinds],
     rows: Rows,
     search_of: Callable[[IntArray, Mapping[int | None, list[int]]], StructureSearch],
-) -> Screened:
+) -> tuple[ScreenedColumns, StructureSearch]:
     """Compare cards of the best columns, twice as many each time, and return the best.
 
     The comparison ends at 500 columns, or when a larger card is clearly worse.
@@ -90,7 +75,7 @@ def screened(
     """
     rankings = columns_by_information(kinds, rows)
     n_cells = [of_column.n_cells for of_column in kinds]
-    best: tuple[float, Screened] | None = None
+    best: tuple[float, ScreenedColumns, StructureSearch] | None = None
     for number in _NUMBERS:
         tops = {fold: ranking[:number] for fold, ranking in rankings.items()}
         index = np.unique(np.concatenate(list(tops.values())))
@@ -98,11 +83,11 @@ def screened(
         search = search_of(index, by_fold)
         auc = search.additive_auc
         if best is None or auc > best[0]:
-            best = auc, Screened(ScreenedColumns(index, n_cells, number), search)
+            best = auc, ScreenedColumns(index, n_cells, number), search
         if not auc >= best[0] - _WORSE:
             break
     assert best is not None  # noqa: S101 - there is at least one number of columns
-    return best[1]
+    return best[1:]
 
 
 def columns_by_information(kinds: Sequence[CellKinds], rows: Rows) -> dict[int | None, IntArray]:

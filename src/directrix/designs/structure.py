@@ -247,8 +247,9 @@ class StructureSearch:
         """Return the structure of best held-out AUC; fewer crosses unless more gain enough."""
         cautious = Structure(self.trainer.ridges[_CAUTIOUS])
         self._base = cautious
-        if self.rows.fold is None:
-            return self._cautious(cautious)
+        if self.rows.fold is None:  # nothing is compared; with as many columns as it may have
+            most = self.max_columns
+            return self._limited(cautious, most) if isinstance(most, int) else cautious
         best, lines = self._additive_choice
         self._base = best
         best, lines = self._small(best, lines)
@@ -292,13 +293,6 @@ class StructureSearch:
     def additive_auc(self) -> float:
         """Held-out AUC of the best card without crosses; NaN if no rows are held out."""
         return float("nan") if self.rows.fold is None else self._additive_choice[0].auc
-
-    def _cautious(self, structure: Structure) -> Structure:
-        """Return a structure that nothing was compared for, with as many columns as it may have."""
-        most = self.max_columns
-        return (
-            structure if most is None or isinstance(most, str) else self._limited(structure, most)
-        )
 
     def _limited(self, structure: Structure, n_columns: int) -> Structure:
         return structure._replace(n_columns=min(n_columns, len(self._usable(None))))

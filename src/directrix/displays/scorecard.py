@@ -79,7 +79,8 @@ def column_panel(card: Card, index: int, slope: float) -> ColumnPanel:
     steps = [row for row in rows if ordered and 1 <= row.cells[0] <= bins.n_ordered]
     bars = [row for row in rows if row not in steps and (row.rows > 0 or row.cells[0] > 1)]
     if isinstance(bins, LevelBins):
-        bars = _most_frequent(bars)
+        most_frequent = sorted(bars, key=lambda row: -np.nan_to_num(row.rows))[:_BARS]
+        bars = sorted(most_frequent, key=lambda row: row.points)
     elif steps:
         bars = [row for row in bars if row.rows > 0]
     edges, ticks, labels = _number_axis(bins, steps) if steps else (np.empty(0), [], ())  # type: ignore[arg-type]
@@ -119,12 +120,6 @@ def short(text: str, longest: int = _LONGEST) -> str:
     """Return a label in one line that fits below an axis."""
     text = "".join(c if c.isprintable() else " " for c in text)
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
-
-
-def _most_frequent(rows: Sequence[CardRow]) -> list[CardRow]:
-    """Return the rows with most training rows, sorted by points."""
-    kept = sorted(rows, key=lambda row: -np.nan_to_num(row.rows))[:_BARS]
-    return sorted(kept, key=lambda row: row.points)
 
 
 def _number_axis(

@@ -70,7 +70,10 @@ def to_document(
     -------
     str
     """
-    _require_card(classifier)
+    if not hasattr(classifier, "predict_points"):
+        msg = f"documents are about scorecards, not about {type(classifier).__name__}"
+        raise TypeError(msg)
+    check_is_fitted(classifier)
     if template not in _TEMPLATES:
         known = " or ".join(map(repr, _TEMPLATES))
         msg = f"template must be {known}, not {template!r}{suggest_names(template, _TEMPLATES)}"
@@ -93,13 +96,6 @@ def to_document(
     page = Page(texts.get("title") or "Scorecard", _lead(template, today))
     _TEMPLATES[template](page, data)
     return page.html()
-
-
-def _require_card(classifier: Any) -> None:
-    if not hasattr(classifier, "predict_points"):
-        msg = f"documents are about scorecards, not about {type(classifier).__name__}"
-        raise TypeError(msg)
-    check_is_fitted(classifier)
 
 
 def _checked_about(about: Mapping[str, Any], template: str) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -122,16 +123,7 @@ def _decision(data: DocumentData) -> str:
 # ── What people say ───────────────────────────────────────────────────────────────────────────────
 
 
-def _committee_front(page: Page, data: DocumentData) -> None:
-    _front(page, data, {"Owner": "owner", "Data": "source", "Data period": "period"})
-
-
-def _clinical_front(page: Page, data: DocumentData) -> None:
-    texts = {"Setting": "setting", "Outcome": "outcome"}
-    _front(page, data, {**texts, "Data": "source", "Data period": "period"})
-
-
-def _front(page: Page, data: DocumentData, texts: dict[str, str]) -> None:
+def _front(page: Page, data: DocumentData, *, texts: dict[str, str]) -> None:
     """Add what the author says, and the size of the card; what is not said is to be written in."""
     n_rows, positives = data.training
     rows = "not kept with the card"
@@ -144,6 +136,8 @@ def _front(page: Page, data: DocumentData, texts: dict[str, str]) -> None:
             ("Purpose", about.get("purpose", "")),
             ("Author", about.get("author", "")),
             *((name, about.get(key, "")) for name, key in texts.items()),
+            ("Data", about.get("source", "")),
+            ("Data period", about.get("period", "")),
             ("Predicted label", repr(data.label)),
             ("Trained for", data.point.metric.label),
             ("Training rows", rows),
@@ -641,7 +635,7 @@ def _document(*sections: Section) -> Section:
 
 COMMITTEE = _document(
     *(
-        _committee_front,
+        partial(_front, texts={"Owner": "owner"}),
         _in_short,
         _table_of_points,
         _bands,
@@ -653,7 +647,8 @@ COMMITTEE = _document(
     *(_calibration, _net_benefit, _stability, _sample_size, _scoring_code, _unknown, _sign_off),
 )
 CLINICAL = _document(
-    *(_clinical_front, _in_short, _predictors, _sample_size, _making, _table_of_points, _bands),
+    partial(_front, texts={"Setting": "setting", "Outcome": "outcome"}),
+    *(_in_short, _predictors, _sample_size, _making, _table_of_points, _bands),
     *(_operating_point, _segments, _discrimination, _net_benefit, _directions, _reasons),
     *(_stability, _scoring_code, _unknown, _tripod, _sign_off),
 )

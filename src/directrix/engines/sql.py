@@ -80,7 +80,8 @@ class SqlQueries:
         used = sorted({i for factors in sums for i in factors})
         weight = [] if self.weight is None else ["dx_w"]
         centers = "\nUNION ALL\n".join(
-            "SELECT " + ", ".join([f"{k} AS dx_class", *(self._center(row, i) for i in used)])
+            f"SELECT {k} AS dx_class, "
+            + ", ".join(f"{self._dialect.double(row[i])} AS dx_c_{i}" for i in used)
             for k, row in enumerate(center.tolist())
         )
         moved = _select(
@@ -95,30 +96,23 @@ class SqlQueries:
             columns.append(f"SUM({product}) AS {from_sql.sum_name(factors)}")
         return _select(columns, _from(moved, "dx_moved"), "GROUP BY dx_class")
 
-    def _center(self, row: list[float], i: int) -> str:
-        return f"{self._dialect.double(row[i])} AS dx_c_{i}"
-
     def _rows(self, label: str, used: Sequence[int]) -> str:
         """Return the inner query: label, weight and features of the rows of non-zero weight."""
         columns = [label]
         conditions = []
         if self.where is not None:
-            conditions.append(
-                f"(\n{self.where}\n)"
-            )  # on separate lines, because it may end in a comment
+            # On separate lines, because it may end in a comment.
+            conditions.append(f"(\n{self.where}\n)")
         if self.weight is not None:
             weight = self._dialect.cast(self._dialect.name(self.weight))
             columns.append(f"{weight} AS dx_w")
-            conditions.append(
-                f"({weight} <> 0 OR {weight} IS NULL)"
-            )  # rows of weight zero are ignored
+            conditions.append(f"({weight} <> 0 OR {weight} IS NULL)")  # zeros are ignored
         columns += [
             f"{self._dialect.cast(self._dialect.name(self.features[i]))} AS dx_x_{i}" for i in used
         ]
         table = "FROM " + ".".join(self._dialect.name(part) for part in self.table)
-        if not conditions:
-            return _select(columns, table)
-        return _select(columns, table, "WHERE " + " AND ".join(conditions))
+        where = ["WHERE " + " AND ".join(conditions)] if conditions else []
+        return _select(columns, table, *where)
 
     @property
     def _dialect(self) -> Dialect:

@@ -112,12 +112,12 @@ _CALIBRATION = {
 }
 
 
-def _are_rates(plain: Any, length: int = 4) -> bool:
-    return is_list_of(plain, optional(is_number)) and len(plain) == length
+def _are_rates(plain: Any) -> bool:
+    return is_list_of(plain, optional(is_number), 4)
 
 
 def _are_intervals(plain: Any) -> bool:
-    return is_list_of(plain, lambda pair: _are_rates(pair, 2)) and len(plain) == 4
+    return is_list_of(plain, lambda pair: is_list_of(pair, optional(is_number), 2), 4)
 
 
 _RATE = "a rate of an operating point is not a number"

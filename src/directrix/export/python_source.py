@@ -283,7 +283,12 @@ def to_python(classifier: Any, *, reasons: bool = False) -> str:
         if reasons:
             msg = "only a card has reasons in Python"
             raise ValueError(msg)
-        head = _line_source(formula)
+        head = _LINES.format(
+            classes=formula.classes,
+            features=formula.features,
+            coefficients=formula.coefficients,
+            intercept=formula.intercept,
+        )
     else:
         head = _card_source(formula, formula.card)
         head += _reasons_source(formula.card) if reasons else ""
@@ -297,15 +302,6 @@ def to_python(classifier: Any, *, reasons: bool = False) -> str:
     )
     label = _ABOVE_ZERO if formula.always is None else _ALWAYS.format(always=formula.always)
     return head + _SIGMOID + probabilities + label
-
-
-def _line_source(formula: ScoringFormula) -> str:
-    return _LINES.format(
-        classes=formula.classes,
-        features=formula.features,
-        coefficients=formula.coefficients,
-        intercept=formula.intercept,
-    )
 
 
 def _card_source(formula: ScoringFormula, card: Card) -> str:

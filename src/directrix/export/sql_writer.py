@@ -227,7 +227,8 @@ class SqlWriter:
         Numbers are added in the order of `Card.points`, up to fifty terms: sums are then equal to
         those of Python in every digit.
         """
-        literal = _integer if has_integer_points(card) else self._syntax.double
+        is_whole, double = has_integer_points(card), self._syntax.double
+        literal = (lambda number: str(int(number))) if is_whole else double
         constant, written = 0.0, []
         for term in terms(card):
             if term.columns:
@@ -414,7 +415,3 @@ def _level_number(level: str) -> float | None:
 
 def _n_levels(bins: Bins) -> int:
     return len(bins.levels) if isinstance(bins, LevelBins) else 0
-
-
-def _integer(number: float) -> str:
-    return str(int(number))

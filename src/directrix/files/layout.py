@@ -126,9 +126,9 @@ def is_count(value: Any) -> bool:
     return type(value) is int and 0 <= value < LARGEST_INT
 
 
-def is_list_of(values: Any, law: Callable[[Any], bool]) -> bool:
-    """Return whether a value is a list whose items all keep a law."""
-    return isinstance(values, list) and all(map(law, values))
+def is_list_of(values: Any, law: Callable[[Any], bool], length: int | None = None) -> bool:
+    """Return whether a value is a list, of a length if it is given, whose items all keep a law."""
+    return isinstance(values, list) and length in (None, len(values)) and all(map(law, values))
 
 
 def optional(law: Callable[[Any], bool]) -> Callable[[Any], bool]:

@@ -615,7 +615,7 @@ def _anchor(problem: Problem, solutions: Solutions) -> Anchor:
     """Return the last unweighted logistic regression on the way to a problem."""
     recipe, fold = problem
     before = recipe.start
-    while before is not None and not before.is_plain:
+    while before is not None and before.complexity > 0.0:  # another loss, or with costs
         before = before.start
     if before is None:
         return Anchor(fold)

@@ -82,11 +82,6 @@ class Recipe(NamedTuple):
         return f"{model} ({', '.join(details)})"
 
     @property
-    def is_plain(self) -> bool:
-        """Whether it is logistic regression without costs."""
-        return self.loss.complexity == 0.0 and self.ratio is None
-
-    @property
     def complexity(self) -> float:
         """Order of preference among candidates of equal quality: logistic regression has 0."""
         if self.loss.complexity == 0.0 and self.ratio is not None:
@@ -197,10 +192,5 @@ def _rounded(number: float) -> float:
 def balanced(positive: AnyArray, weight: FloatArray, ratio: float) -> FloatArray:
     """Return weights with which the negatives have `ratio` times the weight of the positives."""
     n_pos = float(weight @ positive)
-    factor = balance_factor(float(weight.sum()) - n_pos, n_pos, ratio)
+    factor = ratio * n_pos / (float(weight.sum()) - n_pos)
     return np.where(positive, weight, factor * weight)
-
-
-def balance_factor(negatives: float, positives: float, ratio: float) -> float:
-    """Return the factor of the negatives' weight that makes it `ratio` times the positives'."""
-    return ratio * positives / negatives

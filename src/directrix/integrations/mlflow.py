@@ -286,7 +286,8 @@ def save_model(
         data=f"{_FOLDER}/{_FILE}",
     )
     if pip_requirements is None:
-        pip_requirements = [*_default_requirements(), *_lines(extra_pip_requirements)]
+        installed = [f"{name}=={version(name)}" for name in _REQUIRED]
+        pip_requirements = [*installed, *_lines(extra_pip_requirements)]
         extra_pip_requirements = None
     with TemporaryDirectory() as folder:
         file = Path(folder) / _FILE
@@ -475,10 +476,6 @@ def _check_classifier(classifier: Any) -> None:
         remedy = "give the last step if the rows to score have passed the others"
     msg = f"MLflow models of directrix hold a fitted classifier of directrix, not {name}: {remedy}"
     raise TypeError(msg)
-
-
-def _default_requirements() -> list[str]:
-    return [f"{name}=={version(name)}" for name in _REQUIRED]
 
 
 def _lines(requirements: Any) -> list[str]:

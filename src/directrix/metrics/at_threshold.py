@@ -237,10 +237,8 @@ class FBeta(ThresholdMetric):
 
     def at_rates(self, tpr: Any, fpr: Any, prior: Any) -> Any:
         """Return the metric at these rates: numbers, or arrays of them."""
-        return (1.0 + self.beta**2) * prior * tpr / self._below(tpr, fpr, prior)
-
-    def _below(self, tpr: Any, fpr: Any, prior: Any) -> Any:
-        return self.beta**2 * prior + prior * tpr + (1.0 - prior) * fpr
+        below = self.beta**2 * prior + prior * tpr + (1.0 - prior) * fpr
+        return (1.0 + self.beta**2) * prior * tpr / below
 
 
 @dataclass(frozen=True)

@@ -174,13 +174,13 @@ def loss_columns(card: Card, column: int) -> tuple[int, ...]:
     return (column, *sorted({k for pair in crossed for k in pair} - {column}))
 
 
-def loss_table(card: Card, column: int, *, toward: bool = True) -> FloatArray:
+def loss_table(card: Card, column: int) -> FloatArray:
     """Return what a column costs against its best cell, with an axis for each of `loss_columns`."""
     columns = list(loss_columns(card, column))
     shape = tuple(len(card.columns[k]) for k in columns)
     cells = np.zeros((int(np.prod(shape)), len(card.columns)), dtype=np.int64)
     cells[:, columns] = np.indices(shape).reshape(len(shape), -1).T
-    favour = -1.0 if card.higher_is_positive == toward else 1.0
+    favour = -1.0 if card.higher_is_positive else 1.0
     best = _to_best(reference_cells(card, column))
     losses = [best(favour * _moves(card, cells[rows], column)) for rows in _blocks(len(cells))]
     return np.maximum(np.concatenate(losses), 0.0).reshape(shape)

@@ -247,7 +247,9 @@ class ScoreHistogram(Summary):
             Identity of the model.
         """
         values = np.asarray(scores, dtype=np.float64)
-        label_array = None if y is None else _label_array(y)
+        label_array = None
+        if y is not None:
+            label_array = labels.as_labels(y) if np.size(y) else np.empty(0, dtype=np.int64)
         if values.ndim != 1 or (label_array is not None and len(label_array) != len(values)):
             n_labels = "no" if label_array is None else len(label_array)
             msg = f"there are {n_labels} labels, but scores of shape {values.shape}"
@@ -421,10 +423,6 @@ class ScoreHistogram(Summary):
                     "scores of one model, in one unit, can be added or subtracted"
                 )
                 raise ValueError(msg)
-
-
-def _label_array(y: Any) -> AnyArray:
-    return labels.as_labels(y) if np.size(y) else np.empty(0, dtype=np.int64)
 
 
 def _difference(whole: FloatArray, part: FloatArray) -> FloatArray:

@@ -184,7 +184,7 @@ def challenge(
     areas = [_by_area(positive, each, weight) for each in scores]
     pairs = {
         "AUC": areas,
-        "Gini": [_twice(each) for each in areas],
+        "Gini": [_Contributions(2.0 * each.value - 1.0, 2.0 * each.influence) for each in areas],
         "KS": [_by_ks(positive, each, weight) for each in scores],
     }
     made = [_paired(name, one, other) for name, (one, other) in pairs.items()]
@@ -216,10 +216,6 @@ def _by_area(positive: AnyArray, scores: FloatArray, weight: FloatArray) -> _Con
     rows = Rows(None, positive, weight, np.zeros(len(positive), dtype=np.int64))
     found = HeldOutArea.of(scores, rows, [0])
     return _Contributions(found.area, found.influence)
-
-
-def _twice(area: _Contributions) -> _Contributions:
-    return _Contributions(2.0 * area.value - 1.0, 2.0 * area.influence)
 
 
 def _by_ks(positive: AnyArray, scores: FloatArray, weight: FloatArray) -> _Contributions:

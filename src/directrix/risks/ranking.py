@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -110,16 +111,22 @@ class PartialRankingRisk(_RankingRisk):
             width = _REACH * sd_pos / sd_neg
             rise = -gap / sd_neg
             edges = [start, *np.clip((rise - width, rise + width), start, end), end]
-        node, weight = _legendre()
-        half = np.diff(edges)[:, None] / 2.0
-        quantile = (np.array(edges[:-1])[:, None] + half * (node + 1.0)).ravel()
-        weight = (half * weight).ravel() * np.exp(-0.5 * quantile**2)
-        return quantile, weight / weight.sum()
+        return _normal_nodes(edges, _NODES)
+
+
+def _normal_nodes(edges: Sequence[float], count: int) -> tuple[FloatArray, FloatArray]:
+    """Return nodes of Gauss-Legendre in each interval, and normal weights that sum to one."""
+    ends = np.asarray(edges)
+    node, weight = _legendre(count)
+    half = np.diff(ends)[:, None] / 2.0
+    x = (ends[:-1, None] + half * (node + 1.0)).ravel()
+    weight = (half * weight).ravel() * np.exp(-0.5 * x * x)
+    return x, weight / weight.sum()
 
 
 @cache
-def _legendre() -> tuple[FloatArray, FloatArray]:
-    node, weight = np.polynomial.legendre.leggauss(_NODES)
+def _legendre(count: int) -> tuple[FloatArray, FloatArray]:
+    node, weight = np.polynomial.legendre.leggauss(count)
     return node, weight
 
 
@@ -166,21 +173,11 @@ def _mean_imprecision(gap: float, sd_pos: float, sd_neg: float, prior: float) ->
     The precision falls where z is between -9 and 9. Where the positives are the wider class this
     is a short interval of x, which has nodes of its own.
     """
-    edges = np.array([-_REACH, _REACH])
+    edges = [-_REACH, _REACH]
     if sd_neg < sd_pos:
-        fall = np.clip((gap + sd_neg * edges) / sd_pos, -_REACH, _REACH)
-        edges = np.array([-_REACH, *fall, _REACH])
-    node, weight = _average_legendre()
-    half = np.diff(edges)[:, None] / 2.0
-    x = (edges[:-1, None] + half * (node + 1.0)).ravel()
-    weight = (half * weight).ravel() * np.exp(-0.5 * x * x)
-    weight /= weight.sum()
+        fall = np.clip((gap + sd_neg * np.array(edges)) / sd_pos, -_REACH, _REACH)
+        edges = [-_REACH, *fall, _REACH]
+    x, weight = _normal_nodes(edges, _AVERAGE_NODES)
     z = (sd_pos * x - gap) / sd_neg
     precision = expit(logit(prior) + log_ndtr(x) - log_ndtr(z))
     return float(weight @ (1.0 - precision))
-
-
-@cache
-def _average_legendre() -> tuple[FloatArray, FloatArray]:
-    node, weight = np.polynomial.legendre.leggauss(_AVERAGE_NODES)
-    return node, weight

@@ -279,7 +279,10 @@ def _plain_params(params: Mapping[str, Any]) -> dict[str, Any]:
         "min_level_rows": _plain_number(params["min_level_rows"]),
         "special_values": special,
         "encoding": str(params["encoding"]),
-        "crosses": [[_plain_name(name) for name in pair] for pair in params["crosses"]],
+        "crosses": [
+            [str(name) if isinstance(name, str) else int(name) for name in pair]
+            for pair in params["crosses"]
+        ],
         "sparse_output": bool(params["sparse_output"]),
         **{name: _plain_own(params[name]) for name in OWN_BINS if params[name] is not None},
     }
@@ -304,10 +307,6 @@ def _plain_number(number: Any) -> int | float:
     return int(number) if isinstance(number, int | np.integer) else float(number)
 
 
-def _plain_name(name: Any) -> str | int:
-    return str(name) if isinstance(name, str) else int(name)
-
-
 def _are_distinct(values: Any) -> bool:
     return is_list_of(values, is_number) and len(set(values)) == len(values)
 
@@ -318,17 +317,14 @@ def _are_special(special: Any) -> bool:
     return all(map(_are_distinct, by_column.values()))
 
 
-def _is_pair_of_names(pair: Any) -> bool:
-    return (
-        isinstance(pair, list)
-        and len(pair) == 2
-        and all(type(name) is str or (type(name) is int and name >= 0) for name in pair)
-    )
+def _is_name(name: Any) -> bool:
+    return type(name) is str or (type(name) is int and name >= 0)
 
 
 _PARAMS = {
     "crosses": Entry(
-        lambda crosses: is_list_of(crosses, _is_pair_of_names), "crosses are not pairs of columns"
+        lambda crosses: is_list_of(crosses, lambda pair: is_list_of(pair, _is_name, 2)),
+        "crosses are not pairs of columns",
     ),
     "sparse_output": Entry(is_flag, "sparse_output is not a truth value"),
     "special_values": Entry(_are_special, "special_values are not different finite numbers"),
@@ -372,15 +368,10 @@ def _params(plain: Any) -> dict[str, Any]:
 
 
 def _crosses(plain: Any, n_columns: int) -> tuple[tuple[int, int], ...]:
-    def is_pair(pair: Any) -> bool:
-        return (
-            isinstance(pair, list)
-            and len(pair) == 2
-            and all(type(k) is int and 0 <= k < n_columns for k in pair)
-            and pair[0] != pair[1]
-        )
+    def is_column(k: Any) -> bool:
+        return type(k) is int and 0 <= k < n_columns
 
-    valid = isinstance(plain, list) and all(map(is_pair, plain))
+    valid = is_list_of(plain, lambda pair: is_list_of(pair, is_column, 2) and pair[0] != pair[1])
     require(valid, "its crosses are not pairs of its columns")
     pairs = tuple((first, second) for first, second in plain)
     require(len(set(pairs)) == len(pairs), "a cross occurs twice")
@@ -435,8 +426,8 @@ def _groups(plain: Any, n_levels: int, name: str) -> tuple[int, ...]:
     """Return the group of each level; none if each level has a cell of its own."""
     if plain == []:
         return ()
-    valid = isinstance(plain, list) and all(type(number) is int for number in plain)
-    valid = valid and len(plain) == n_levels > max(plain) + 1
+    valid = is_list_of(plain, lambda number: type(number) is int, n_levels)
+    valid = valid and n_levels > max(plain) + 1
     # Groups are numbered in the order of their first levels.
     seen = list(dict.fromkeys(plain)) if valid else [-1]
     require(valid and seen == list(range(len(seen))), f"the groups of {name!r} are not valid")

@@ -41,13 +41,15 @@ def distinct_values(values: FloatArray, weight: FloatArray | None) -> tuple[Floa
     The result does not depend on the order of the rows, to the last bit: weights of equal values
     are added in sorted order. Rows of weight zero are left out.
 
-    Values are without NaN; without weights every row has weight one.
+    Rows without a value are left out too; without weights every row has weight one.
     """
-    values = values + 0.0  # the negative zero is zero
+    present = ~np.isnan(values)
+    values = values[present] + 0.0  # the negative zero is zero
     if weight is None:
         ordered = np.sort(values)
         starts = _starts(ordered)
         return ordered[starts], np.diff(starts, append=len(ordered)).astype(np.float64)
+    weight = weight[present]
     values, weight = values[weight > 0], weight[weight > 0]
     order = np.argsort(values)
     ordered, weight = values[order], weight[order]
@@ -247,10 +249,7 @@ class NumberBins:
         cuts: Sequence[float] | None = None,
     ) -> NumberBins:
         """Return the bins of a column of training rows, with given cuts or with `cuts_between`."""
-        present = ~np.isnan(values)
-        distinct, weights = distinct_values(
-            values[present], None if weight is None else weight[present]
-        )
+        distinct, weights = distinct_values(values, weight)
         special = np.array(special_values, dtype=np.float64)
         forms = [_stored_forms(value, column.kind, special_values) for value in special.tolist()]
         is_ordered = ~np.isin(distinct, [form for each in forms for form in each])
@@ -260,9 +259,10 @@ class NumberBins:
         else:
             made = cuts_between(ordered, ordered_weights, max_bins, min_rows)
             made = _at_full_times(made, ordered) if column.kind == "date" else made
+        in_bins = np.bincount(np.searchsorted(made, ordered), ordered_weights, len(made) + 1)
         cells = [
-            _total(~present if weight is None else weight[~present]),
-            *_by_bin(ordered, ordered_weights, made),
+            _weight_missing(values, weight),
+            *in_bins.tolist(),
             *(float(weights[np.isin(distinct, each)].sum()) for each in forms),
         ]
         return cls(
@@ -405,18 +405,15 @@ class LevelBins:
 
         Levels are kept also if no row has them.
         """
-        present = ~np.isnan(values)
-        codes, weights = distinct_values(
-            values[present], None if weight is None else weight[present]
-        )
+        codes, weights = distinct_values(values, weight)
         texts = [column.levels[k] for k in codes.astype(np.intp).tolist()]
         frequent = np.array([text in kept for text in texts], dtype=bool) | (weights >= min_rows)
         by_level = dict.fromkeys(kept, 0.0)
         by_level |= zip(compress(texts, frequent), weights[frequent].tolist(), strict=True)
         levels = tuple(sorted(by_level))
         cells = [
-            _total(~present if weight is None else weight[~present]),
-            _total(weights[~frequent]),
+            _weight_missing(values, weight),
+            float(np.sort(weights[~frequent]).sum()),
             *(by_level[level] for level in levels),
         ]
         return cls(column.name, levels, tuple(cells))
@@ -582,11 +579,7 @@ def _at_full_times(cuts: FloatArray, distinct: FloatArray) -> FloatArray:
     return made
 
 
-def _total(weights: AnyArray) -> float:
-    """Return a sum that does not depend on the order of the rows."""
-    return float(np.sort(weights).sum())
-
-
-def _by_bin(distinct: FloatArray, weights: FloatArray, cuts: FloatArray) -> list[float]:
-    totals = np.bincount(np.searchsorted(cuts, distinct), weights, minlength=len(cuts) + 1)
-    return [float(total) for total in totals]
+def _weight_missing(values: FloatArray, weight: FloatArray | None) -> float:
+    """Return the weight of the missing values, which does not depend on the order of the rows."""
+    missing = np.isnan(values)
+    return float(missing.sum() if weight is None else np.sort(weight[missing]).sum())

@@ -84,12 +84,8 @@ class Coding:
     @property
     def n_cells(self) -> int:
         """Number of cells of all blocks, and one for the constant."""
-        return int(self._main.shape[0]) + self._cells_of_pairs + 1
-
-    @property
-    def _cells_of_pairs(self) -> int:
-        pairs, left, right = len(self._pairs), self._left.shape[1], self._right.shape[1]
-        return int(pairs * left * right)
+        of_pairs = len(self._pairs) * int(self._left.shape[1] * self._right.shape[1])
+        return int(self._main.shape[0]) + of_pairs + 1
 
     def cell_numbers(self, cells: IntArray, pair_cells: Sequence[tuple[IntArray, IntArray]]) -> Any:
         """Return the number of each row's cell in every block, of shape (n, blocks + 1).
