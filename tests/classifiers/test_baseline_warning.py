@@ -64,7 +64,7 @@ def test_the_baseline_itself_is_no_news():
 def test_a_more_complex_line_that_is_no_better_is_news():
     fitted = DirectClassifier("auc", cv=2).fit(X, Y)
     worse = replace(fitted.report_, gap=Gap(-0.01, -0.02, 0.0))
-    fitted._report = worse
+    fitted._result = replace(fitted._result, report=worse)
     assert advice(lambda: fitted._warn_about_baseline([fitted]))
 
 
@@ -83,7 +83,8 @@ def test_a_baseline_that_is_clearly_better_is_news_even_beside_a_constant(name, 
     fitted.warn_baseline = True
     lost = Gap(-0.3, -0.4, -0.2)
     worse = {"expected": Estimate(0.5, 0.4, 0.6), "gap": lost, "unbinned_baseline": lost}
-    fitted._report = replace(fitted.report_, **worse)
+    report = replace(fitted.report_, **worse)
+    fitted._result = replace(fitted._result, report=report)
     if name == "card":
         fitted.max_lines = max_lines
     assert advice(lambda: fitted._warn_about_baseline([fitted]))

@@ -10,6 +10,7 @@ import numpy as np
 from contracts.cases import require, require_close
 from scipy.stats import norm
 
+from directrix.metrics.limit import Limit
 from directrix.moments.projection import ScoreMoments
 from directrix.risks import MissAtPrecision
 
@@ -163,9 +164,15 @@ def no_threshold_is_better_without_spread(risk):
         require(value <= least + rounding, f"{value} where {least} is possible")
 
 
+def constraint_of(metric, prior, n_rows):
+    """Return what bounds the operating point: the limit, or the quota as a limit."""
+    share = metric.quota(prior, n_rows)
+    return metric.limit if share is None else Limit("alerts", share, at_most=True)
+
+
 def threshold_keeps_the_constraint(metric, risk, moments, n_rows):
     """Require that a threshold which the metric fixes just keeps its limit or quota."""
-    constraint = metric.constraint(moments.prior, n_rows) if metric.fixes_threshold else None
+    constraint = constraint_of(metric, moments.prior, n_rows) if metric.fixes_threshold else None
     if constraint is None:
         return
     threshold, prior = risk.threshold(moments), moments.prior

@@ -31,22 +31,22 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 #: Estimators, by the last method of a fit that stores anything.
 ESTIMATORS = {
-    "moment": (MomentClassifier, {}, "_set_point"),
-    "direct": (DirectClassifier, {"cv": 3}, "_set_point"),
-    "smooth": (SmoothClassifier, {"loss": "logistic", "alpha": 0.1, "cv": 3}, "_set_point"),
+    "moment": (MomentClassifier, {}, "_keep"),
+    "direct": (DirectClassifier, {"cv": 3}, "_keep"),
+    "smooth": (SmoothClassifier, {"loss": "logistic", "alpha": 0.1, "cv": 3}, "_keep"),
     "kernel": (
         SmoothClassifier,
         {"loss": "logistic", "alpha": 0.1, "cv": 3, "kernel": "rbf"},
-        "_set_point",
+        "_keep",
     ),
     "previous": (
         SmoothClassifier,
         {"loss": "logistic", "alpha": 0.1, "cv": 3, "start": "previous"},
-        "_set_point",
+        "_keep",
     ),
     "beta": (BetaBernoulliClassifier, {"alpha": 0.1}, "_set_feature_scales"),
     "card": (ScorecardClassifier, {"cv": 3, "max_crosses": 0}, "_final_report"),
-    "any model": (OperatingPointClassifier, {"estimator": LogisticRegression()}, "_set_point"),
+    "any model": (OperatingPointClassifier, {"estimator": LogisticRegression()}, "_keep"),
 }
 every_estimator = pytest.mark.parametrize("name", ESTIMATORS)
 every_start = pytest.mark.parametrize("fitted", [False, True], ids=["first", "second"])

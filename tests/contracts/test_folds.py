@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from directrix import BetaBernoulliClassifier, DirectClassifier, MomentClassifier, SmoothClassifier
-from directrix.designs import number as number_design
+from directrix.designs import lines as line_search
 from directrix.engines import HashFolds
 from directrix.engines.column_roles import ColumnRoles, Partition
 from directrix.fitting.training_rows import Rows
@@ -343,7 +343,7 @@ def test_groups_that_cannot_be_held_out_are_refused():
 
 @pytest.mark.filterwarnings("ignore:logistic regression is as good")
 def test_above_the_rows_that_choose_their_order_does_not_matter(monkeypatch):
-    monkeypatch.setattr(number_design, "MOST_ROWS", 300)
+    monkeypatch.setattr(line_search, "MOST_ROWS", 300)
     rng = np.random.default_rng(3)
     X = rng.normal(size=(1500, 3))
     y = X[:, 0] + rng.logistic(size=1500) > 0.5

@@ -54,12 +54,11 @@ def _close():
 
 def changed(fitted, card, slope=None):
     """Return a classifier with another card."""
-    from copy import copy
-
-    other = copy(fitted)
-    other.card_ = card
+    calibration = fitted.calibration_
     if slope is not None:
-        other.calibration_ = replace(fitted.calibration_, below=slope, above=slope)
+        calibration = replace(calibration, below=slope, above=slope)
+    other = fitted.with_state(fitted.operating_point_, calibration, None)
+    other.card_ = card
     return other
 
 

@@ -41,7 +41,7 @@ def candidate(request):
 
 def test_a_candidate_has_every_member_of_the_protocol(candidate):
     members = {name for name in vars(Candidate) if not name.startswith("_")}
-    scored = {"scores", "curves", "line", "fold_lines", "refit"}
+    scored = {"curves", "line", "fold_lines", "refit"}
     assert members == {"name", "complexity", "ridge"} | scored
     assert all(hasattr(candidate, name) for name in members)
 
@@ -53,9 +53,8 @@ def test_a_candidate_of_counts_has_no_rows_to_score_but_can_be_refitted():
     (counted,) = with_ridges("bin counts", settings, made.line[None], [], baseline=True)
     assert counted.name == made.name
     assert counted.complexity == made.complexity == 0.0
-    for member in ("scores", "curves"):
-        with pytest.raises(ValueError, match="no rows to score"):
-            getattr(counted, member)
+    with pytest.raises(ValueError, match="no rows to score"):
+        counted.curves  # noqa: B018
     np.testing.assert_allclose(counted.refit(X, y, weight), made.line)
 
 
@@ -65,7 +64,9 @@ def test_lines_have_the_intercept_last_and_there_is_one_for_each_fold(candidate)
     assert [line.shape for line in candidate.fold_lines] == [(4,)] * FOLDS
     for number, line in enumerate(candidate.fold_lines):
         expected = X[fold == number] @ line[:-1] + line[-1]
-        np.testing.assert_allclose(candidate.scores[fold == number], expected, rtol=0, atol=1e-10)
+        np.testing.assert_allclose(
+            candidate.curves.scores[fold == number], expected, rtol=0, atol=1e-10
+        )
 
 
 def test_curves_are_those_of_all_rows_and_of_each_fold(candidate):

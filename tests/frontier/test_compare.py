@@ -2,24 +2,29 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from directrix.frontier import choose
 from directrix.frontier.compare import (
     FIRST_ROWS,
     choose_line,
+    compare,
     curve_maker,
     first_rows_per_class,
     held_out_scores,
     rescaled_weights,
-    round_scores,
     scaled_lines,
     scores_of,
 )
+from directrix.frontier.curves import Curves, round_scores
 from directrix.metrics import AUC, Cost, Error, PrecisionAtK, RecallAtFPR
 from directrix.metrics.at_threshold import ThresholdMetric
 from directrix.metrics.base import Curve
 from directrix.metrics.table import TABLE
 from directrix.moments import Moments
 from directrix.moments.projection import project
+
+
+def choose(metric, positive, scores, weight, fold=None):
+    columns = (Curves.of_scores(positive, each, weight, fold) for each in scores.T)
+    return compare(metric, [*columns])
 
 
 def labelled_scores(n=120, k=7, seed=0):

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from directrix.frontier.compare import Curves, FoldDesigns, design_without
+from directrix.frontier.compare import FoldDesigns, design_without
+from directrix.frontier.curves import Curves
 from directrix.frontier.moment_frontier import ridge_candidates
 from directrix.frontier.recipes import cost_sweep
 from directrix.frontier.row_frontier import RowFrontier
@@ -61,7 +62,9 @@ def test_lines_without_a_fold_are_those_of_its_design_alone():
         tested = fold == k
         for one, other in zip(together, alone, strict=True):
             np.testing.assert_allclose(one.fold_lines[k], other.fold_lines[k], atol=SINGLE)
-            np.testing.assert_allclose(one.scores[tested], other.scores[tested], atol=SINGLE)
+            np.testing.assert_allclose(
+                one.curves.scores[tested], other.curves.scores[tested], atol=SINGLE
+            )
             assert len(one.line) == X.shape[1] + 1
     alone = swept(X.whole)
     for one, other in zip(together, alone, strict=True):
@@ -76,7 +79,9 @@ def test_held_out_scores_are_products_with_the_design_of_the_fold():
     for candidate in swept(X):
         for k, line in enumerate(candidate.fold_lines):
             expected = X.without[k] @ line[:-1] + line[-1]
-            np.testing.assert_allclose(candidate.scores[fold == k], expected[fold == k], atol=1e-9)
+            np.testing.assert_allclose(
+                candidate.curves.scores[fold == k], expected[fold == k], atol=1e-9
+            )
 
 
 @pytest.mark.parametrize("way", ["rows", "counts"])
@@ -116,7 +121,7 @@ def test_a_design_that_knows_the_labels_of_its_fold_looks_too_good():
     areas = []
     for X in (leaky, honest):
         (candidate, *_) = ridge_candidates(X, positive, weight, fold, (0.1,), baseline=True)
-        curve = Curves(positive, candidate.scores, weight, fold).whole
+        curve = Curves.of_scores(positive, candidate.curves.scores, weight, fold).whole
         areas.append(float(np.trapezoid(curve.tpr, curve.fpr)))
     assert areas[0] == pytest.approx(1.0)
     assert 0.3 < areas[1] < 0.7

@@ -37,7 +37,7 @@ def test_held_out_scores_are_those_of_the_line_without_the_fold(candidates):
         for number, line in enumerate(candidate.fold_lines):
             tested = fold == number
             scores = X[tested] @ line[:-1] + line[-1]
-            np.testing.assert_allclose(candidate.scores[tested], scores, rtol=0, atol=1e-10)
+            np.testing.assert_allclose(candidate.curves.scores[tested], scores, rtol=0, atol=1e-10)
 
 
 def test_a_refit_to_the_same_rows_is_the_line_itself(candidates):

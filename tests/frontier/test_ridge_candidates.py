@@ -53,13 +53,13 @@ def test_lines_are_those_of_moments_with_and_without_each_fold(made):
             np.testing.assert_allclose(line, without, rtol=1e-9, atol=1e-12)
             tested = fold == k
             scores = X[np.flatnonzero(tested)] @ line[:-1] + line[-1]
-            np.testing.assert_allclose(candidate.scores[tested], scores, atol=1e-9)
+            np.testing.assert_allclose(candidate.curves.scores[tested], scores, atol=1e-9)
 
 
 def test_curves_are_of_the_held_out_scores(made):
     _, (positive, weight, _), candidates = made
     for candidate in candidates:
-        expected = AUC().score(positive, candidate.scores, weight)
+        expected = AUC().score(positive, candidate.curves.scores, weight)
         assert AUC().best_value(candidate.curves.whole) == pytest.approx(expected)
         assert len(candidate.curves.folds) == 3
 
@@ -96,5 +96,5 @@ def test_without_folds_rows_are_scored_by_the_line_of_all(made):
     for candidate in ridge_candidates(X, positive, weight, None, RIDGES, baseline=True):
         assert candidate.fold_lines == []
         expected = X @ candidate.line[:-1] + candidate.line[-1]
-        np.testing.assert_allclose(candidate.scores, expected, atol=1e-9)
+        np.testing.assert_allclose(candidate.curves.scores, expected, atol=1e-9)
         assert candidate.curves.folds == ()

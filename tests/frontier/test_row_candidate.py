@@ -3,7 +3,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from directrix.frontier.compare import Curves, round_scores, scaled_lines, scores_of
+from directrix.frontier.compare import scaled_lines, scores_of
+from directrix.frontier.curves import Curves, round_scores
 from directrix.frontier.recipes import cost_sweep
 from directrix.frontier.row_frontier import RowFrontier
 from directrix.metrics import Error
@@ -32,7 +33,7 @@ def test_held_out_rows_are_scored_by_lines_that_have_not_seen_them(index):
         scaled = scaled_lines(line[None], scores_of(X_training, line[None]), *others)[0]
         np.testing.assert_allclose(candidate.fold_lines[number], scaled, rtol=1e-10)
         scores = scores_of(X[tested], candidate.fold_lines[number][None])[:, 0]
-        np.testing.assert_array_equal(candidate.scores[tested], round_scores(scores))
+        np.testing.assert_array_equal(candidate.curves.scores[tested], round_scores(scores))
 
 
 def test_without_folds_the_rows_themselves_are_scored():
@@ -45,7 +46,7 @@ def test_without_folds_the_rows_themselves_are_scored():
         scaled = scaled_lines(solved, scores_of(X, solved), positive, weight)[0]
         np.testing.assert_allclose(line, scaled, rtol=1e-10)
         np.testing.assert_array_equal(
-            candidate.scores, round_scores(scores_of(X, line[None])[:, 0])
+            candidate.curves.scores, round_scores(scores_of(X, line[None])[:, 0])
         )
         assert candidate.fold_lines == []
     assert compared(frontier, Error())[1].values.shape == (12,)
@@ -56,7 +57,7 @@ def test_lines_are_given_in_the_units_that_are_asked_for():
     for candidate, other in zip(frontier.fitted, twice.fitted, strict=True):
         np.testing.assert_array_equal(other.line, 2.0 * candidate.line)
         np.testing.assert_array_equal(other.fold_lines, 2.0 * np.stack(candidate.fold_lines))
-        np.testing.assert_array_equal(other.scores, candidate.scores)
+        np.testing.assert_array_equal(other.curves.scores, candidate.curves.scores)
 
 
 def test_a_refit_to_the_same_rows_goes_on_where_the_candidate_ended():
@@ -83,8 +84,8 @@ class TestTrial:
         tested = fold < 2
         candidate = frontier.fitted[5]
         trial = candidate.trial([0, 1])
-        scores, factor = candidate.scores[tested], weight.sum() / weight[tested].sum()
-        theirs = Curves(positive[tested], scores, factor * weight[tested], fold[tested])
+        scores, factor = candidate.curves.scores[tested], weight.sum() / weight[tested].sum()
+        theirs = Curves.of_scores(positive[tested], scores, factor * weight[tested], fold[tested])
         assert Error().best_value(trial.whole) == Error().best_value(theirs.whole)
         assert len(trial.folds) == 2
 

@@ -200,4 +200,4 @@ class TestSolveTogether:
             assert not frontier.solutions
             candidate = frontier.plan(self.RECIPES)[0]
             candidate.fit()
-            assert len(candidate.scores) == len(frontier.positive)
+            assert len(candidate.curves.scores) == len(frontier.positive)

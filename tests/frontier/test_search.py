@@ -48,14 +48,14 @@ def test_every_candidate_keeps_the_protocol(metric):
     search = Search(RowFrontier(*given), metric, from_moments(*given))
     search.run()
     for candidate in search.candidates:
-        assert candidate.scores.shape == (300,)
+        assert candidate.curves.scores.shape == (300,)
         assert len(candidate.curves.folds) == len(candidate.fold_lines) == 3
         assert candidate.line.shape == (6,)
         assert candidate.complexity >= 0.0
         for number, line in enumerate(candidate.fold_lines):
             tested = fold == number
             scores = X[tested] @ line[:-1] + line[-1]
-            np.testing.assert_allclose(candidate.scores[tested], scores, rtol=0, atol=1e-10)
+            np.testing.assert_allclose(candidate.curves.scores[tested], scores, rtol=0, atol=1e-10)
         assert candidate.refit(X, y, weight).shape == (6,)
 
 

@@ -1,4 +1,5 @@
 import pytest
+from contracts.risks import constraint_of
 
 from directrix.metrics import (
     AUC,
@@ -34,7 +35,7 @@ from directrix.metrics.limit import Limit
 )
 def test_labels_of_a_metric_and_of_its_limit(metric, label, limit):
     assert metric.label == label
-    constraint = metric.constraint(0.25, 100.0)
+    constraint = constraint_of(metric, 0.25, 100.0)
     assert (None if constraint is None else constraint.label) == limit
 
 

@@ -403,23 +403,6 @@ def raise_missing_columns(classifier: Any, X: Any, refusal: str = "") -> None:
         ) from None
 
 
-def known(classifier: Any, noun: str) -> Any:
-    """Return what a fit has stored as ``_<noun>``.
-
-    Raises NotFittedError before a fit, and AttributeError if the fit has stored nothing.
-    """
-    check_is_fitted(classifier)
-    stored = getattr(classifier, f"_{noun}", None)
-    if stored is not None:
-        return stored
-    msg = (
-        f"this {type(classifier).__name__} has no {noun}_: fit and fit_source make it from rows; a "
-        "fit to summaries has none, and model files do not store it, so keep str() of it with the "
-        "file"
-    )
-    raise AttributeError(msg)
-
-
 def two_classes(y: AnyArray) -> AnyArray:
     """Return the two labels of y; raise an error with a remedy for any other number of labels."""
     classes = np.unique(y)

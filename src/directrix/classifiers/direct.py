@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
+from directrix._typing import FloatArray
 from directrix.classifiers.base import two_classes
 from directrix.classifiers.metric_classifier import MetricClassifier, PreparedFit
-from directrix.designs.number import NumberDesign
+from directrix.classifiers.state import ModelState
+from directrix.designs.lines import LineSearch
 from directrix.fitting.directions import Signs
-from directrix.fitting.fit_rows import Fitted
+from directrix.fitting.evidence import RowEvidence
+from directrix.fitting.finish import finish
+from directrix.fitting.fit_rows import Ask, Fitted
 from directrix.fitting.guarantee import Limits
 from directrix.fitting.progress import Progress
 from directrix.frontier.pencil import require_rows_of_both
@@ -194,16 +199,58 @@ class DirectClassifier(MetricClassifier):
         return self
 
     def _prepared(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> PreparedFit:
-        """Validate rows; set classes and features, and return what a fit needs."""
+        """Validate rows; set classes and features, and return what fits a model to them."""
         rows = self._prepare_rows(X, y, sample_weight, groups, cv=self.cv)
         self._set_feature_scales(rows)
+        return PreparedFit(rows.weighted(self.class_weight, self._labels), self._fits)
+
+    def _fits(self, ask: Ask) -> list[Fitted]:
+        """Fit a line for each metric."""
         names = getattr(self, "feature_names_in_", None)
         signs = Signs.of(self.monotone, names, self.n_features_in_)
-        rows = rows.weighted(self.class_weight, self._labels)
-        return PreparedFit(rows, NumberDesign(signs, self.n_jobs))
+        rows, apart = ask.set_apart()
+        search = LineSearch.of(rows, ask.n_folds, signs, self.n_jobs, ask.progress)
+        guarantees: Sequence[Any] = ask.guarantees or [None] * len(ask.metrics)
+        fits = []
+        for metric, guarantee in zip(ask.metrics, guarantees, strict=True):
+            chosen = search.choose(metric)
+            line, evidence = search.refit(chosen.candidate)
+            reserved = None if apart is None else RowEvidence.of_line(apart, line)
+            end = finish(metric, chosen.choice, evidence, guarantee, reserved)
+            line[-1] -= end.point.threshold
+            directions = search.directions(metric, line)
+            report = replace(chosen.report(evidence.name), directions=directions)
+            fits.append(Fitted(end.result(line), report))
+        return fits
+
+    @property
+    def coef_(self) -> FloatArray:  # type: ignore[override]
+        """The coefficients, of shape (1, d), in favour of the last class."""
+        line: FloatArray = self._kept("line")
+        return line[None, :-1]
+
+    @property
+    def intercept_(self) -> FloatArray:  # type: ignore[override]
+        """The intercept, of shape (1,): the threshold is at zero."""
+        line: FloatArray = self._kept("line")
+        return line[-1:]
+
+    def _move_threshold(self, by: float) -> None:
+        assert self._result is not None  # noqa: S101 - of a fitted model
+        line = self._result.line.copy()
+        line[-1] -= -by if self._catches_first else by
+        self._result = replace(self._result, line=line)
+
+    @classmethod
+    def _restored_attributes(cls, state: ModelState) -> dict[str, Any]:
+        attributes = super()._restored_attributes(state)
+        del attributes["coef_"], attributes["intercept_"]  # the line has them
+        return attributes
 
     def _set_model(self, fit: Fitted) -> None:
-        self._set_line(fit.fitted)
+        fitted = fit.fitted.sign_flipped() if self._catches_first else fit.fitted
+        self._trained_for = self.metric
+        self._keep(replace(fitted, report=fit.report))
 
     @property
     def _baseline_gap(self) -> Gap | None:

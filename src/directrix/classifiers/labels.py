@@ -69,7 +69,7 @@ def _require_one_order(labels: Sequence[Any]) -> None:
 # ``classes_`` is sorted and a score above zero predicts its last label, as scikit-learn expects,
 # whichever label is positive. Fits work with scores in favour of the positive label; where this
 # is the first of ``classes_``, the fitted scores change their sign at the end
-# (`FittedLine.sign_flipped`).
+# (`FitResult.sign_flipped`).
 
 
 def positive_label(positive: Any, classes: AnyArray) -> Any:

@@ -11,7 +11,7 @@ from warnings import warn
 
 import numpy as np
 
-from directrix.classifiers.threshold_classifier import SEGMENT, ReportingClassifier
+from directrix.classifiers.threshold_classifier import SEGMENT, ThresholdClassifier
 from directrix.exceptions import (
     DirectionWarning,
     NotBetterThanBaselineWarning,
@@ -20,7 +20,7 @@ from directrix.exceptions import (
     is_inside_search,
 )
 from directrix.fitting.copies import warn_about_copies
-from directrix.fitting.fit_rows import Design, FitRows, Fitted
+from directrix.fitting.fit_rows import Ask, Fitted
 from directrix.fitting.guarantee import Guarantee, Limits, refuse_with_limits
 from directrix.fitting.progress import Progress
 from directrix.fitting.training_rows import Rows
@@ -38,14 +38,13 @@ FOLDS = 5
 
 
 class PreparedFit(NamedTuple):
-    """Rows, the design of their features, and what completes a fit."""
+    """Rows, and what fits a model to them for each metric."""
 
     rows: Rows
-    design: Design
-    completed: Callable[[Fitted], Fitted] = lambda fit: fit
+    fits: Callable[[Ask], list[Fitted]]
 
 
-class MetricClassifier(ReportingClassifier):
+class MetricClassifier(ThresholdClassifier):
     """Base class for classifiers that choose among candidates by a metric on held-out rows.
 
     Classifiers for several metrics share their candidates.
@@ -108,7 +107,7 @@ class MetricClassifier(ReportingClassifier):
 
     @abstractmethod
     def _prepared(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> PreparedFit:
-        """Validate rows; set classes and features, and return what a fit needs."""
+        """Validate rows; set classes and features, and return what fits a model to them."""
 
     @abstractmethod
     def _set_model(self, fit: Fitted) -> None:
@@ -126,16 +125,16 @@ class MetricClassifier(ReportingClassifier):
         self._check_parameters(metrics)
         for metric in metrics:
             refuse_with_limits(self.limits, metric, rows[3])
-        prepared, design, completed = self._prepared(*rows)
+        prepared, fits = self._prepared(*rows)
         prepared, metrics = self._priced(metrics, prepared, rows, columns or {})
         warn_about_copies(prepared, self._labels)
         n_folds, used_folds = self._n_folds(prepared)
         progress.report_rows(prepared.X, used_folds, ", ".join(metric.label for metric in metrics))
-        fit = FitRows(metrics, n_folds, design, self._guarantees(metrics))
-        fits = fit.run(prepared, progress.report_candidate)
-        for classifier, made in zip(classifiers, fits, strict=True):
+        guarantees = self._guarantees(metrics)
+        ask = Ask(metrics, prepared, n_folds, guarantees, progress.report_candidate)
+        for classifier, made in zip(classifiers, fits(ask), strict=True):
             classifier._copy_features(self)  # noqa: SLF001 - a copy of this very classifier
-            classifier._set_fit(completed(made), progress)  # noqa: SLF001
+            classifier._set_fit(made, progress)  # noqa: SLF001
         self._warn_about_baseline(classifiers)
 
     def _priced(
@@ -214,7 +213,7 @@ class MetricClassifier(ReportingClassifier):
     def _set_fit(self, fit: Fitted, progress: Progress) -> None:
         """Store a fit, and print which candidate was chosen."""
         self._set_model(fit)
-        report = self._report = self._final_report(fit.report)
+        report = self.report_
         flat = tuple(dict.fromkeys(effect.column for effect in report.directions if effect.flat))
         if flat:
             warn(DirectionWarning(flat), stacklevel=find_stacklevel())

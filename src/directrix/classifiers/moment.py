@@ -18,7 +18,8 @@ from directrix.exceptions import FewRowsWarning, find_stacklevel
 from directrix.files.layout import is_number
 from directrix.fitting.choice import Selection
 from directrix.fitting.copies import warn_about_copies
-from directrix.fitting.finalize import FittedLine, Lines, finalize, finalize_on_moments
+from directrix.fitting.finalize import Lines, finalize, finalize_on_moments
+from directrix.fitting.finish import FitResult
 from directrix.fitting.progress import Progress
 from directrix.fitting.training_rows import (
     Rows,
@@ -29,7 +30,8 @@ from directrix.fitting.training_rows import (
     whole_unit_of,
 )
 from directrix.frontier import Frontier, validated_shrinkage
-from directrix.frontier.compare import MOST_ROWS, Curves, choose_line, compare
+from directrix.frontier.compare import MOST_ROWS, choose_line, compare
+from directrix.frontier.curves import Curves
 from directrix.frontier.moment_frontier import MomentLines, usable_folds
 from directrix.frontier.pencil import require_rows_of_both
 from directrix.metrics.base import Metric
@@ -49,7 +51,7 @@ GivenRows = tuple[Rows, Rows]
 
 def best_by_risk(
     moments: Moments, metric: Metric, shrinkage: str | float, progress: Progress
-) -> tuple[Frontier, FittedLine]:
+) -> tuple[Frontier, FitResult]:
     """Return the line of least risk, and its frontier; the last class is the positive one."""
     if shrinkage == "cv" and moments.folded and len(usable_folds(moments)) < 2:
         shrinkage = "oas"
@@ -353,7 +355,7 @@ class MomentClassifier(ThresholdClassifier):
         transform, engine, progress : as in `summarize`
         """
         from directrix.fitting.fit_source import SourcePasses, source_folds
-        from directrix.fitting.histogram_choice import select_from_histograms
+        from directrix.fitting.histogram_choice import finish_counts, select_from_histograms
 
         metric = checked_metric(self)
         log = Progress(self)
@@ -375,7 +377,7 @@ class MomentClassifier(ThresholdClassifier):
         folds = passes.histograms(lines.fold_lines, moments.classes[-1])
         chosen = select_from_histograms(metric, folds, factors)
         report_choice(log, lines, metric, chosen.comparison.values, chosen.index)
-        fitted = chosen.finalize(metric, lines.lines[chosen.index])
+        fitted = finish_counts(chosen.choice, chosen.evidence, lines.lines[chosen.index])
         self._set_source_weight(weight)
         self._set_fit(lines.frontier(chosen.index), fitted)
         return self
@@ -432,21 +434,21 @@ class MomentClassifier(ThresholdClassifier):
         self.moments_ = kept.with_positive(self.classes_.tolist()[-1])
         self.feature_scales_ = kept.feature_scales()
 
-    def _set_fit(self, frontier: Frontier, fitted: FittedLine) -> None:
+    def _set_fit(self, frontier: Frontier, fitted: FitResult) -> None:
         """Store the line and the frontier that it lies on."""
         self.frontier_, self.shrinkage_ = frontier, frontier.shrinkage
         self._set_line(fitted)
 
     def _by_rows(
         self, moments: Moments, metric: Metric, given: GivenRows, progress: Progress
-    ) -> tuple[Frontier, FittedLine]:
+    ) -> tuple[Frontier, FitResult]:
         """Return the line of the family that is best on rows, and its frontier."""
         rows, seen = given
         held_out = rows.fold is not None
         lines = self._lines(moments if held_out else moments.unfolded(), metric)
         scores = lines.held_out(seen.X, seen.fold)
-        curves = [Curves(seen.positive, each, seen.weight, None) for each in scores.T]
-        candidates, comparison = lines.candidates(scores, curves), compare(metric, curves)
+        curves = [Curves.of_scores(seen.positive, each, seen.weight, None) for each in scores.T]
+        candidates, comparison = lines.candidates(curves), compare(metric, curves)
         index = comparison.best
         if not held_out:
             index = choose_line(metric, seen.X, seen.positive, seen.weight, lines.lines)
@@ -474,8 +476,9 @@ class MomentClassifier(ThresholdClassifier):
         )
         self.moments_ = moments
         self.coef_, self.intercept_ = np.zeros((1, moments.n_features)), np.array([sign])
-        self._operating_point = None
-        self.calibration_ = Calibration(0.0, 1.0, 1.0, "rows of one class only")
+        calibration = Calibration(0.0, 1.0, 1.0, "rows of one class only")
+        none: Any = None  # rows of one class have no operating point
+        self._result = FitResult(np.append(self.coef_[0], sign), none, calibration)
 
     def _state_facts(self) -> ModelMetadata:
         return ModelMetadata(shrinkage=getattr(self, "shrinkage_", None))

@@ -24,7 +24,7 @@ from directrix.classifiers.state import (
     model_params,
     require,
 )
-from directrix.classifiers.threshold_classifier import ReportingClassifier
+from directrix.classifiers.threshold_classifier import ThresholdClassifier
 from directrix.exceptions import (
     FittedEstimatorWarning,
     OtherScaleWarning,
@@ -36,7 +36,8 @@ from directrix.exceptions import (
 from directrix.files.layout import is_number, is_text
 from directrix.fitting.choice import RefitScores
 from directrix.fitting.copies import warn_about_copies
-from directrix.fitting.finalize import FittedLine, HeldOut
+from directrix.fitting.evidence import HeldOut
+from directrix.fitting.finish import FitResult
 from directrix.fitting.guarantee import Guarantee, refuse_with_limits
 from directrix.fitting.held_out_scores import (
     PARTS,
@@ -44,10 +45,11 @@ from directrix.fitting.held_out_scores import (
     ScoreScale,
     Split,
     are_probabilities,
-    fit_scores,
+    finish_scores,
     given_scores,
     is_fitted,
     positive_response,
+    report_on_scores,
     require_cloneable,
     response_method,
     splits_of,
@@ -120,7 +122,7 @@ class _HeldOutRows:
         return tested.take(self.weight > 0)
 
 
-class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
+class OperatingPointClassifier(ThresholdClassifier, one_blas_thread=False):
     r"""A threshold, the rates to expect and probabilities around the scores of any model.
 
     Everything after the score is that of `DirectClassifier` and `ScorecardClassifier`: the
@@ -461,7 +463,7 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
             arrays=arrays,
             facts=facts,
             calibration=self.calibration_,
-            operating_point=self._operating_point,
+            operating_point=self.operating_point_,
         )
 
     @classmethod
@@ -479,7 +481,7 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
             "estimator_": None,
             "metric_": point.metric,
             "_scale": ScoreScale(float(smallest), float(unit)),
-            "_held_out": _restored_held_out(state),
+            "held_out": _restored_held_out(state),
         }
 
     @classmethod
@@ -628,20 +630,19 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         rows = rows._replace(X=self._scale.positions(levels)[rows.X.astype(np.intp)])
         other = next(label for label in self.classes_.tolist() if label != self.positive_)
         warn_about_reversed(rows, self.positive_, other)
-        how = held_out.name, held_out.why
         refit = None if held_out.refit is None else self._scale.of_both(held_out.refit)
-        options: dict[str, Any] = {"variance": held_out.variance, "refit": refit}
-        fit = fit_scores(metric, rows, *how, guarantee, **options)
+        end = finish_scores(metric, rows, guarantee, variance=held_out.variance, refit=refit)
         if refit is not None:
-            warn_about_refit(refit, rows, fit.fitted.operating_point, held_out.name)
-        fitted = self._at_score(fit.fitted, scores)
+            warn_about_refit(refit, rows, end.point, held_out.name)
+        line = np.array([1.0, -end.point.threshold])
+        fitted = self._at_score(end.result(line, held_out.variance), scores)
         self.metric_ = asked
-        self._set_point(fitted)
-        calibration = fitted.calibration
-        self.calibration_ = calibration.sign_flipped() if self._catches_first else calibration
-        self._report = self._final_report(fit.report)
+        report = report_on_scores(metric, rows, held_out.name, held_out.why)
+        if self._catches_first:
+            fitted = replace(fitted, calibration=fitted.calibration.sign_flipped())
+        self._keep(replace(fitted, report=report))
 
-    def _at_score(self, fitted: FittedLine, scores: FloatArray) -> FittedLine:
+    def _at_score(self, fitted: FitResult, scores: FloatArray) -> FitResult:
         """Return what was fitted to positions with its threshold as one of scores.
 
         ``scores`` are those of the rows that set it. If it predicts one class for all of them it
@@ -649,14 +650,14 @@ class OperatingPointClassifier(ReportingClassifier, one_blas_thread=False):
         """
         point, held_out = fitted.operating_point, fitted.held_out
         threshold = self._scale.threshold_at(point.threshold, scores)
-        fitted = fitted._replace(operating_point=replace(point, threshold=threshold))
+        fitted = replace(fitted, operating_point=replace(point, threshold=threshold))
         above = scores > threshold
         if above.any() and not above.all():
             return fitted
         by = float(self._scale.positions(threshold)) - point.threshold
         calibration, kept = fitted.calibration, point.budget
         slope = calibration.above if above.any() else calibration.below
-        return FittedLine(
+        return FitResult(
             fitted.line,
             replace(fitted.operating_point, budget=None if kept is None else kept.moved(by)),
             replace(calibration, offset=calibration.offset + slope * by),

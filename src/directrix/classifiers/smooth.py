@@ -36,7 +36,8 @@ from directrix.fitting.training_rows import (
     prepare,
 )
 from directrix.frontier import Frontier
-from directrix.frontier.compare import FIRST_ROWS, MOST_ROWS, compare, curve_maker, round_scores
+from directrix.frontier.compare import FIRST_ROWS, MOST_ROWS, compare, curve_maker
+from directrix.frontier.curves import round_scores
 from directrix.frontier.recipes import (
     GAMMAS,
     RIDGES,
@@ -528,7 +529,7 @@ class SmoothClassifier(KernelScoring, ThresholdClassifier):
             remedy = _FOLDS_REMEDY
         elif frontier.keep_intercept:
             line = units.line_back(refit.line)
-            fitted = finalize_on_rows(metric, seen, line, chosen.scores)
+            fitted = finalize_on_rows(metric, seen, line, chosen.curves.scores)
             remedy = _LOSS_REMEDY
         else:
             selection = Selection.of(seen, candidates, comparison, comparison.best)

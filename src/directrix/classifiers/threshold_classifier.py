@@ -8,24 +8,25 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from directrix._typing import AnyArray, FloatArray
-from directrix.classifiers.base import LinearClassifier, known
+from directrix.classifiers.base import LinearClassifier
 from directrix.classifiers.labels import dates_in_microseconds, plain_labels, toward_positive
 from directrix.classifiers.scoring import Response, Sigmoid
 from directrix.classifiers.state import ModelState, require
 from directrix.exceptions import NoHeldOutScoresError
-from directrix.fitting.finalize import FittedLine, HeldOut, warn_about_one_class
+from directrix.fitting.evidence import HeldOut
+from directrix.fitting.finish import FitResult, warn_about_one_class
 from directrix.fitting.histogram_choice import point_at
 from directrix.fitting.training_rows import Rows, weighted_by
 from directrix.metrics.at_threshold import Cost
 from directrix.metrics.base import Metric
-from directrix.metrics.budget import Budget, KeptBudget, Periods, team_numbers
+from directrix.metrics.budget import Budget, Periods, team_numbers
 from directrix.metrics.segments import InEverySegment, Segments
 from directrix.metrics.table import resolve
 from directrix.models.money import RowCosts, given_column, stated_metric
-from directrix.models.operating_point import Calibration, OperatingPoint, OperatingPoints
+from directrix.models.operating_point import Calibration, OperatingPoint, OperatingPoints, Rule
 from directrix.models.report import UNKNOWN, DirectReport, Estimate
 
 #: Name of the column of a fit that tells the segment of each row.
@@ -39,14 +40,29 @@ class ThresholdClassifier(LinearClassifier):
     """
 
     metric: str | Metric
-    calibration_: Calibration
-    _operating_point: OperatingPoint | None
-    _held_out: HeldOut | None
+    #: What the last fit left, by one assignment.
+    _result: FitResult | None = None
+
+    @property
+    def calibration_(self) -> Calibration:
+        """From the decision function to probabilities of the last class."""
+        calibration: Calibration = self._kept("calibration")
+        return calibration
+
+    @property
+    def _held_out(self) -> HeldOut | None:
+        return None if self._result is None else self._result.held_out
+
+    @property
+    def report_(self) -> DirectReport:
+        """The candidates that were tried, which was chosen and why."""
+        report: DirectReport = self._kept("report")
+        return report
 
     @property
     def operating_point_(self) -> OperatingPoint:
         """The threshold that was trained for, and the rates to expect there."""
-        point: OperatingPoint = known(self, "operating_point")
+        point: OperatingPoint = self._kept("operating_point")
         return point
 
     def predict(
@@ -69,21 +85,30 @@ class ThresholdClassifier(LinearClassifier):
             Costs of the rows, by the names that the metric gives them.
         """
         self._refuse_unknown("predict", columns, self._names_at(at))
-        costs = self._known_costs(X, at, columns)
-        budget = self._kept_budget(at, by_row=costs is not None)
-        if costs is not None:
-            rank = costs.expected_saving(self._positive_probability(X))
-        elif at is None and budget is None:
+        rule = self._rule(at)
+        if rule == Rule():
             return super().predict(X)
+        if rule.by_saving:
+            values = self._saving(X, self._metric if at is None else at, columns)
         else:
-            rank = toward_positive(self, self.decision_function(X))
-        if budget is not None:
-            team = self._team_numbers(budget, X, columns, len(rank))
-            is_positive = rank > budget.of_rows(team, len(rank))
-        else:
-            decided = at is None or costs is not None
-            is_positive = rank > (0.0 if decided else self._decision_at(at))  # type: ignore[arg-type]
-        return self._labels[is_positive.astype(np.intp)]
+            values = toward_positive(self, self.decision_function(X))
+        flagged = rule.flags(values, self._team_numbers(rule, X, columns, len(values)))
+        return self._labels[flagged.astype(np.intp)]
+
+    def _rule(self, at: str | Metric | OperatingPoint | None) -> Rule:
+        """Return which rows are flagged: at the operating point, or as another metric has it."""
+        if at is None:
+            point = None if self._result is None else self._result.operating_point
+            return Rule() if point is None else point.rule
+        if not isinstance(at, OperatingPoint) and getattr(resolve(at), "by_row", False):
+            return Rule(by_saving=True)
+        return Rule(threshold=self._decision_at(at))
+
+    def _saving(self, X: Any, metric: Any, columns: Mapping[str, Any]) -> FloatArray:
+        """Return what flagging each row saves in expectation, by the costs of a metric."""
+        probability = self._positive_probability(X)
+        cost: Any = resolve(metric)
+        return RowCosts.of(cost, len(probability), columns, X).expected_saving(probability)
 
     def expected_saving(self, X: Any, **columns: Any) -> FloatArray:
         r"""Return what flagging each row saves in expectation, by the costs of the metric.
@@ -106,8 +131,7 @@ class ThresholdClassifier(LinearClassifier):
         if not isinstance(metric, Cost):
             msg = f"the metric has no costs, {metric}: train for Cost(fp=..., fn=...)"
             raise TypeError(msg)
-        probability = self._positive_probability(X)
-        return RowCosts.of(metric, len(probability), columns, X).expected_saving(probability)
+        return self._saving(X, metric, columns)
 
     def get_metadata_routing(self) -> Any:
         """Return what scikit-learn routes to this classifier: the columns of its costs as well."""
@@ -128,15 +152,9 @@ class ThresholdClassifier(LinearClassifier):
     @property
     def deciding_columns(self) -> tuple[str, ...]:
         """The columns that decide about a row beside its score: costs, and the team."""
-        costs = self._cost_columns(self._metric) if self._decides_by_costs else ()
-        kept = self._budget_in_use
-        return costs if kept is None or kept.budget.by is None else (*costs, kept.budget.by)
-
-    @property
-    def _decides_by_costs(self) -> bool:
-        point: OperatingPoint | None = getattr(self, "_operating_point", None)
-        metric = self._metric if point is None else point.metric
-        return bool(getattr(stated_metric(metric), "by_row", False))
+        rule = self._rule(None)
+        costs = self._cost_columns(self._metric) if rule.by_saving else ()
+        return costs if rule.team is None else (*costs, rule.team)
 
     @property
     def _asked_budget(self) -> Budget | None:
@@ -166,15 +184,9 @@ class ThresholdClassifier(LinearClassifier):
     def _names_at(self, at: Any) -> tuple[str, ...]:
         """Return the columns that decisions may need."""
         names = self._cost_columns(self._metric if at is None else at)
-        kept = self._budget_in_use
-        by = None if kept is None else kept.budget.by
+        point = None if self._result is None else self._result.operating_point
+        by = None if point is None or point.budget is None else point.budget.budget.by
         return names if by is None else (*names, by)
-
-    @property
-    def _budget_in_use(self) -> KeptBudget | None:
-        """The budget that the operating point keeps."""
-        point: OperatingPoint | None = getattr(self, "_operating_point", None)
-        return None if point is None else point.budget
 
     def _refuse_unknown(
         self, method: str, columns: Mapping[str, Any], names: Sequence[str]
@@ -193,15 +205,6 @@ class ThresholdClassifier(LinearClassifier):
         """Return the costs of rows; None if those of the metric are no columns."""
         cost: Any = resolve(metric) if self._cost_columns(metric) else None
         return None if cost is None else RowCosts.of(cost, n_rows, columns, X)
-
-    def _known_costs(self, X: Any, at: Any, columns: Mapping[str, Any]) -> RowCosts | None:
-        """Return the costs of rows that are decided about one by one; None if a threshold does."""
-        metric = self._metric if at is None else at
-        if isinstance(metric, OperatingPoint) or not getattr(resolve(metric), "by_row", False):
-            return None
-        if at is None and not self._decides_by_costs:  # a threshold was set
-            return None
-        return self._row_costs(X, metric, columns, _num_samples(X))
 
     def _periods(self, X: Any, columns: Mapping[str, Any], n_rows: int) -> Periods | None:
         """Return the days and teams of rows, as columns or from a table; None without a budget."""
@@ -222,19 +225,11 @@ class ThresholdClassifier(LinearClassifier):
             return None
         return Segments.of(columns[SEGMENT], n_rows, None if every is None else every.pool)
 
-    def _kept_budget(self, at: Any, *, by_row: bool) -> KeptBudget | None:
-        """Return thresholds of teams or of money; None if one threshold of the score decides."""
-        budget = self._budget_in_use if at is None else None
-        return budget if budget is not None and (by_row or budget.budget.by is not None) else None
-
-    def _team_numbers(
-        self, kept: KeptBudget, X: Any, columns: Mapping[str, Any], n_rows: int
-    ) -> Any:
+    def _team_numbers(self, rule: Rule, X: Any, columns: Mapping[str, Any], n_rows: int) -> Any:
         """Return the team of each row as its position in a budget; None without teams."""
-        by = kept.budget.by
-        if by is None:
+        if rule.budget is None or rule.team is None:
             return None
-        return team_numbers(kept.budget, given_column(by, X, columns), n_rows)
+        return team_numbers(rule.budget.budget, given_column(rule.team, X, columns), n_rows)
 
     def _positive_probability(self, X: Any) -> FloatArray:
         """Return the calibrated probability of the positive class."""
@@ -265,7 +260,7 @@ class ThresholdClassifier(LinearClassifier):
             at = [at]
         check_is_fitted(self)
         weighted_by = self.operating_point_.weighted_by
-        held_out = getattr(self, "_held_out", None)
+        held_out = self._held_out
         if held_out is None:
             raise NoHeldOutScoresError(type(self).__name__)
         points = [point_at(resolve(each), held_out) for each in at]
@@ -298,14 +293,38 @@ class ThresholdClassifier(LinearClassifier):
         by = self.score_above(point)
         changed = copy(self)
         changed._move_threshold(by)  # noqa: SLF001 - a copy of itself
-        held_out, changed._held_out = getattr(self, "_held_out", None), None  # noqa: SLF001
+        held_out: HeldOut | None = None
         if calibration is None:
-            changed._held_out = held_out and held_out.restated(by, 1.0)  # noqa: SLF001 - likewise
+            held_out = self._held_out and self._held_out.restated(by, 1.0)
             old = self.calibration_
             at_threshold = float(old.log_odds(-by if self._catches_first else by))
             calibration = replace(old, offset=at_threshold)
-        changed._operating_point = point  # noqa: SLF001 - likewise
-        changed.calibration_ = calibration
+        return changed.with_state(point, calibration, held_out)
+
+    def _kept(self, noun: str) -> Any:
+        """Return a part of the result of the last fit.
+
+        Raises NotFittedError before a fit, and AttributeError if the result lacks it.
+        """
+        check_is_fitted(self)
+        stored = getattr(self._result, noun, None)
+        if stored is not None:
+            return stored
+        msg = (
+            f"this {type(self).__name__} has no {noun}_: fit and fit_source make it from rows; a "
+            "fit to summaries has none, and model files do not store it, so keep str() of it with "
+            "the file"
+        )
+        raise AttributeError(msg)
+
+    def with_state(
+        self, point: OperatingPoint, calibration: Calibration, held_out: HeldOut | None
+    ) -> Self:
+        """Return a copy of this model that says other things about the same scores."""
+        changed, result = copy(self), self._result
+        assert result is not None  # noqa: S101 - of a fitted model
+        stated = {"operating_point": point, "calibration": calibration, "held_out": held_out}
+        changed._result = replace(result, **stated)  # type: ignore[arg-type]  # noqa: SLF001
         return changed
 
     def threshold_above(self, by: float) -> float:
@@ -404,7 +423,7 @@ class ThresholdClassifier(LinearClassifier):
         return replace(
             super().export_state(),
             calibration=self.calibration_,
-            operating_point=self._operating_point,
+            operating_point=None if self._result is None else self._result.operating_point,
         )
 
     @property
@@ -415,11 +434,15 @@ class ThresholdClassifier(LinearClassifier):
     @classmethod
     def _restored_attributes(cls, state: ModelState) -> dict[str, Any]:
         require(state.calibration is not None, "it does not have a calibration")
-        return super()._restored_attributes(state) | {
-            "calibration_": state.calibration,
-            "_operating_point": state.operating_point,
-            "_trained_for": state.params.get("metric"),
-        }
+        attributes = super()._restored_attributes(state)
+        held_out, calibration = attributes.pop("held_out", None), state.calibration
+        assert calibration is not None  # noqa: S101 - required above
+        line = np.empty(0)
+        if "coef_" in attributes:
+            line = np.append(attributes["coef_"][0], attributes["intercept_"])
+        point: Any = state.operating_point  # a summary of one class has none
+        result = FitResult(line, point, calibration, held_out)
+        return attributes | {"_result": result, "_trained_for": state.params.get("metric")}
 
     def _copy_features(self, other: ThresholdClassifier) -> None:
         """Take the classes and the features from a classifier fitted to the same rows."""
@@ -445,17 +468,16 @@ class ThresholdClassifier(LinearClassifier):
         given = {"sample_weight": weight, "class_weight": getattr(self, "class_weight", None)}
         self._weighted_by = " and ".join(name for name, value in given.items() if value is not None)
 
-    def _set_line(self, fitted: FittedLine, without_search: str = "") -> None:
+    def _set_line(self, fitted: FitResult, without_search: str = "") -> None:
         """Store a line that scores in favour of the positive class."""
         if self._catches_first:
             fitted = fitted.sign_flipped()
         self.coef_, self.intercept_ = fitted.line[None, :-1].copy(), fitted.line[-1:].copy()
         self._trained_for = self.metric
-        self._set_point(fitted, without_search)
-        self.calibration_ = fitted.calibration
+        self._keep(fitted, without_search)
 
-    def _set_point(self, fitted: FittedLine, without_search: str = "", remedy: str = "") -> None:
-        """Store the operating point that is delivered, and warn if it predicts one class.
+    def _keep(self, fitted: FitResult, without_search: str = "", remedy: str = "") -> None:
+        """Keep the result of a fit, and warn if its operating point predicts one class.
 
         ``without_search`` and ``remedy`` are those of `warn_about_one_class`.
         """
@@ -463,25 +485,12 @@ class ThresholdClassifier(LinearClassifier):
         weighted_by = self.__dict__.pop("_weighted_by", "")
         self.__dict__.setdefault("_trained_for", self.metric)  # a compact copy keeps it
         point = fitted.operating_point
-        self._operating_point = replace(
-            point,
-            metric=stated_metric(point.metric),
-            weighted_by="" if point.empirical is None else weighted_by,
-        )
-        self._held_out = fitted.held_out
-        warn_about_one_class(self._operating_point, without_search, remedy)
-
-
-class ReportingClassifier(ThresholdClassifier):
-    """Base class for classifiers that report on the models they compared on held-out rows."""
-
-    _report: DirectReport | None
-
-    @property
-    def report_(self) -> DirectReport:
-        """The candidates that were tried, which was chosen and why."""
-        report: DirectReport = known(self, "report")
-        return report
+        by = "" if point.empirical is None else weighted_by
+        point = replace(point, metric=stated_metric(point.metric), weighted_by=by)
+        self._result = replace(fitted, operating_point=point)
+        if fitted.report is not None:
+            self._result = replace(self._result, report=self._final_report(fitted.report))
+        warn_about_one_class(point, without_search, remedy)
 
     def _final_report(self, report: DirectReport) -> DirectReport:
         """Return a report about the operating point that is delivered.

@@ -19,7 +19,7 @@ from directrix.designs.trainers import CountTrainer, RowTrainer, Trainer
 from directrix.exceptions import FewRowsWarning, silenced
 from directrix.fitting.choice import Choice, Selection
 from directrix.fitting.directions import DirectionPrices, flat_columns
-from directrix.fitting.finalize import FittedLine
+from directrix.fitting.finish import FitResult
 from directrix.fitting.fit_rows import (
     FTOL,
     BestFit,
@@ -29,7 +29,8 @@ from directrix.fitting.fit_rows import (
     LearnedDesign,
 )
 from directrix.fitting.training_rows import Rows
-from directrix.frontier.compare import MOST_ROWS, Curves, FoldDesigns, compare, design_without
+from directrix.frontier.compare import MOST_ROWS, FoldDesigns, compare, design_without
+from directrix.frontier.curves import Curves
 from directrix.frontier.moment_frontier import SummaryCandidate, ridge_candidates
 from directrix.frontier.recipes import Recipe, Sweep
 from directrix.frontier.row_frontier import ReportCandidates, RowCandidate, RowFrontier
@@ -287,8 +288,8 @@ class CardEnd:
         return of_cells(self.design.to_cells(values))
 
     def _card_of(
-        self, made: Callable[[FittedLine], tuple[Card, FittedLine]], fitted: FittedLine
-    ) -> tuple[Card, FittedLine]:
+        self, made: Callable[[FitResult], tuple[Card, FitResult]], fitted: FitResult
+    ) -> tuple[Card, FitResult]:
         card, fitted = made(fitted)
         return self._widened(card), fitted
 
@@ -296,7 +297,7 @@ class CardEnd:
         return card if self.columns is None else self.columns.widened(card)
 
 
-def _card_of_line(coding: CardCoding, fitted: FittedLine) -> tuple[Card, FittedLine]:
+def _card_of_line(coding: CardCoding, fitted: FitResult) -> tuple[Card, FitResult]:
     return Card.of(coding, fitted.line), fitted
 
 
@@ -363,7 +364,7 @@ def _direction_prices(search: StructureSearch, ridge: float) -> DirectionPrices:
         for number in folds:
             tested, line = np.flatnonzero(fold == number), lines[ridge, number]
             scores[tested] = design_without(X, number)[tested] @ line[:-1] + line[-1]
-        return Curves(rows.positive, scores, rows.weight, fold)
+        return Curves.of_scores(rows.positive, scores, rows.weight, fold)
 
     requested = [(each.name, each.requested) for each in every]
     return DirectionPrices(requested, held_out)

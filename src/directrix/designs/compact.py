@@ -27,11 +27,13 @@ from directrix.designs.points import (
     to_double_odds,
 )
 from directrix.fitting.choice import Selection
-from directrix.fitting.finalize import Finalized, FittedLine, Lines, centre_and_scale, finalize
+from directrix.fitting.finalize import Finalized, Lines, centre_and_scale, finalize
+from directrix.fitting.finish import FitResult
 from directrix.fitting.fit_rows import BestFit, Draft
 from directrix.fitting.training_rows import Rows
 from directrix.frontier.choice_validation import Rule
-from directrix.frontier.compare import Comparison, Curves, FoldDesigns, compare, curve_maker
+from directrix.frontier.compare import Comparison, FoldDesigns, compare, curve_maker
+from directrix.frontier.curves import Curves
 from directrix.metrics import AUC
 from directrix.metrics.base import Metric
 from directrix.models.card import Card, IntegerPoints, PointsToDoubleOdds, Scale
@@ -205,7 +207,7 @@ class CompactFit:
         scaled = [lines.on_one_scale(size.rows) for size in made]
         rows = self.seen
         curves = [
-            Curves(rows.positive, scores, rows.weight, rows.fold)
+            Curves.of_scores(rows.positive, scores, rows.weight, rows.fold)
             for scores in (best.scores, *(each.held_out for each in scaled))
         ]
         comparison = compare(self.metric, curves)
@@ -373,9 +375,9 @@ def _with_sizes(
     )
 
 
-def in_scores(card: Card, fitted: FittedLine) -> tuple[Card, FittedLine]:
+def in_scores(card: Card, fitted: FitResult) -> tuple[Card, FitResult]:
     """Return a card whose points are scores, with the threshold at zero."""
     slope, intercept = fitted.line.tolist()
     made = card.affine(slope, intercept)
     point = replace(fitted.operating_point, threshold=-made.intercept)
-    return made, fitted._replace(line=_LINE.copy(), operating_point=point)
+    return made, replace(fitted, line=_LINE.copy(), operating_point=point)

@@ -22,21 +22,20 @@ from directrix.fitting.choice import SelectionRule
 from directrix.fitting.fit_rows import Fitted
 from directrix.fitting.fit_source import (
     CandidateGroup,
-    Chosen,
     FoldLines,
     HistogramSelection,
+    SourceChoice,
     SourceFit,
 )
-from directrix.fitting.guarantee import Guarantee
 from directrix.fitting.histogram_choice import (
     HistogramChoice,
-    best_values_of,
     compare_histograms,
-    guaranteed_threshold,
+    finish_counts,
     select_from_histograms,
 )
 from directrix.frontier.choice_validation import Rule
 from directrix.frontier.compare import OneStandardError
+from directrix.frontier.curves import Curves
 from directrix.metrics import AUC
 from directrix.metrics.base import Metric
 from directrix.models.card import Card, Scale
@@ -99,7 +98,7 @@ class SourceSizes:
     make: MakeSizes
 
     @silenced(FewRowsWarning)  # which the fit of the full card gives
-    def run(self, chosen: Chosen, full: Fitted, max_lines: int | str) -> Fitted:
+    def run(self, chosen: SourceChoice, full: Fitted, max_lines: int | str) -> Fitted:
         """Return the compact card that is asked for, with others in ``sizes``.
 
         ``full`` is the fit of the full card.
@@ -163,7 +162,12 @@ class SourceSizes:
     def _behind(self, metric: Metric, folds: tuple[ScoreHistogram, ...], chosen: int) -> FloatArray:
         """Return by how much sizes are worse than the full card, of shape (sizes, folds)."""
         factors, n_candidates = self.selection.factors, len(self.selection.candidates)
-        values = np.array([best_values_of(metric, (fold,), factors) for fold in folds])
+        values = np.array(
+            [
+                [metric.best_value(each.whole) for each in Curves.of_counts((fold,), factors)]
+                for fold in folds
+            ]
+        )
         sign = 1.0 if metric.greater_is_better else -1.0
         behind: FloatArray = sign * (values[:, chosen, None] - values[:, n_candidates:]).T
         return behind
@@ -172,9 +176,8 @@ class SourceSizes:
     def _candidate_rule(self) -> OneStandardError:
         """Return the rule by which the candidate was chosen."""
         before = tuple(self.selection.by_fold[: self.fit.n_folds])
-        of_candidates = compare_histograms(
-            self.fit.metric, before, self.selection.factors, self._complexities
-        )
+        curves = Curves.of_counts(before, self.selection.factors)
+        of_candidates = compare_histograms(self.fit.metric, curves, self._complexities)
         return OneStandardError.of(of_candidates, self._complexities)
 
     @property
@@ -201,17 +204,15 @@ class SourceSizes:
         ``scores`` are those of the rows that set a guaranteed threshold, and those by segment.
         """
         fit = self.fit
-        guarantee: Guarantee | None = fit.guarantee
-        guaranteed, (apart, segments) = None, scores
-        if guarantee is not None:
-            guaranteed = guaranteed_threshold(fit.metric, guarantee, apart, best, segments)
-        fitted = best.finalize(fit.metric, np.array([1.0, 0.0]), guaranteed, segments)
+        fitted = finish_counts(
+            best.choice, best.evidence, np.array([1.0, 0.0]), fit.guarantee, *scores
+        )
         made, fitted = in_scores(card, fitted)
         if self.scale is not None:
             made, fitted = scaled_without_rows(self.scale, made, fitted)
         report = replace(
             full.report,
-            expected=best.assessment.estimate,
+            expected=best.best.assessment.estimate,
             size=size._replace(lines=made.count_lines(self.bins)),  # of the points that are printed
             gap=_joined(full.report.gap, size.gap),
         )

@@ -23,7 +23,8 @@ from directrix.designs.compact import (
 from directrix.designs.compression import compression_of_counts
 from directrix.designs.points import scaled_without_rows
 from directrix.designs.trainers import CountTrainer
-from directrix.fitting.finalize import FittedLine, finalize_on_moments
+from directrix.fitting.finalize import finalize_on_moments
+from directrix.fitting.finish import FitResult
 from directrix.fitting.training_rows import require_all_folds
 from directrix.frontier.moment_frontier import SummaryCandidate, ridge_settings, with_ridges
 from directrix.frontier.pencil import RidgeMoments
@@ -81,7 +82,7 @@ class CountedLines(NamedTuple):
 class CountedCard(NamedTuple):
     """A card from counts; its mean risk on held-out counts is NaN without folds."""
 
-    fitted: FittedLine
+    fitted: FitResult
     card: Card
     ridge: float
     angle: float

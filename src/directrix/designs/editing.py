@@ -27,8 +27,9 @@ from directrix.designs.compression import Compression, Fitted
 from directrix.designs.merging import Atoms, Curvature, Groups, merge_path
 from directrix.exceptions.edits import EditError
 from directrix.fitting.choice import Assessment, limit_by_order, sizes_of
+from directrix.fitting.guarantee import finite_threshold
 from directrix.fitting.training_rows import Rows
-from directrix.frontier.compare import Curves
+from directrix.frontier.curves import Curves
 from directrix.metrics import BalancedError, FromRates
 from directrix.metrics.base import Curve, Metric
 from directrix.models.card import Card, IntegerPoints, PointsToDoubleOdds, Scale
@@ -538,7 +539,7 @@ class EditedCard:
     def _losses(self) -> FloatArray:
         """Losses at the best thresholds: on all held-out rows, and on those of each fold."""
         rows, sign = self.rows.rows, -1.0 if self.metric.greater_is_better else 1.0
-        curves = Curves(rows.positive, self.held_out, rows.weight, rows.fold)
+        curves = Curves.of_scores(rows.positive, self.held_out, rows.weight, rows.fold)
         values = [self.metric.best_value(each) for each in (curves.whole, *curves.folds)]
         return sign * np.array(values)
 
@@ -580,15 +581,6 @@ def best_index(metric: Metric, curve: Curve) -> int:
     values, allowed = by.at_thresholds(curve)
     losses = np.where(allowed, -values if by.greater_is_better else values, np.inf)
     return int(np.rint(losses * _GRID).argmin())
-
-
-def finite_threshold(curve: Curve, index: int) -> float:
-    """Return a threshold of a curve; one that no row passes, or every row, is finite."""
-    highest, lowest = float(curve.levels[0]), float(curve.levels[-1])
-    reach = highest - lowest or 1.0
-    if index == 0:
-        return highest + reach
-    return lowest - reach if index == len(curve.levels) else curve.threshold(index)
 
 
 class EditPrice(NamedTuple):

@@ -14,10 +14,12 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from directrix._typing import AnyArray, FloatArray, IntArray
-from directrix.fitting.finalize import FittedLine, Lines, centre_and_scale, finalize
+from directrix.fitting.finalize import Lines, centre_and_scale, finalize
+from directrix.fitting.finish import FitResult
 from directrix.fitting.fit_rows import BestFit
 from directrix.fitting.training_rows import Rows
-from directrix.frontier.compare import Curves, FoldDesigns, compare, curve_maker
+from directrix.frontier.compare import FoldDesigns, compare, curve_maker
+from directrix.frontier.curves import Curves
 from directrix.metrics import AUC
 from directrix.metrics.base import Curve, CurveStack, Metric
 from directrix.models.card import Card, PointsToDoubleOdds, Scale
@@ -298,7 +300,7 @@ class ScaledFit(NamedTuple):
     """
 
     card: Card
-    fitted: FittedLine
+    fitted: FitResult
     curve: Curve
     report: DirectReport
 
@@ -333,7 +335,7 @@ class PointsFit:
         held_out = [lines.on_one_scale(rows).held_out for _, rows in tried]
         rows = self.seen
         curves = [
-            Curves(rows.positive, scores, rows.weight, rows.fold)
+            Curves.of_scores(rows.positive, scores, rows.weight, rows.fold)
             for scores in (best.scores, *held_out)
         ]
         comparison = compare(self.metric, curves)
@@ -426,7 +428,7 @@ def points_as_rows(card: Card, cells: IntArray) -> FloatArray:
     return (points if card.higher_is_positive else -points)[:, None]
 
 
-def finished(card: Card, fitted: FittedLine) -> tuple[Card, FittedLine]:
+def finished(card: Card, fitted: FitResult) -> tuple[Card, FitResult]:
     """Return a card with its cutoff, and probabilities of its scores.
 
     ``fitted`` has the coefficient of points in favour of the positive class, and the intercept.
@@ -453,10 +455,10 @@ def finished(card: Card, fitted: FittedLine) -> tuple[Card, FittedLine]:
     held_out = fitted.held_out
     if held_out is not None:
         held_out = held_out.restated(slope * cutoff + intercept, slope)
-    return made, FittedLine(np.array([1.0, -cutoff]), point, calibration, held_out)
+    return made, FitResult(np.array([1.0, -cutoff]), point, calibration, held_out)
 
 
-def scaled_without_rows(scale: Scale, card: Card, fitted: FittedLine) -> tuple[Card, FittedLine]:
+def scaled_without_rows(scale: Scale, card: Card, fitted: FitResult) -> tuple[Card, FitResult]:
     """Return a card on a scale, plainly rounded, with the cutoff where the card had zero.
 
     ``card`` has more points for the positive class, and a cutoff of zero. ``fitted`` is that of the
@@ -474,7 +476,7 @@ def scaled_without_rows(scale: Scale, card: Card, fitted: FittedLine) -> tuple[C
         lowest = sum(float(points.min()) for points in card.blocks if points.size)
         at_zero = -unit * (card.intercept + lowest)
     line = np.array([1.0, -at_zero]) / unit
-    return finished(made, fitted._replace(line=line))
+    return finished(made, replace(fitted, line=line))
 
 
 def to_double_odds(card: Card, scale: PointsToDoubleOdds, slope: float, offset: float) -> Card:

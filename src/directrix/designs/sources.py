@@ -18,7 +18,6 @@ from directrix.designs.counted import CountedSizes, counted_candidates, require_
 from directrix.designs.points import scaled_without_rows
 from directrix.engines.column_roles import TableRoles
 from directrix.engines.tasks import CellFeatures, NumberFeatures, Score, Surveyed
-from directrix.fitting.choice import Trials
 from directrix.fitting.fit_rows import FTOL, Candidates, Compared, Fitted
 from directrix.fitting.fit_source import (
     CandidateGroup,
@@ -33,6 +32,7 @@ from directrix.fitting.training_rows import (
     factors_of,
     reweighted,
 )
+from directrix.fitting.trials import Trials
 from directrix.frontier.compare import MOST_ROWS
 from directrix.frontier.moment_frontier import moment_candidates
 from directrix.frontier.row_frontier import RowFrontier

@@ -17,8 +17,8 @@ import numpy as np
 
 from directrix._typing import FloatArray, IntArray
 from directrix.designs.trainers import Solved, Trainer
-from directrix.fitting.choice import HeldOutArea, Trials
 from directrix.fitting.training_rows import Rows
+from directrix.fitting.trials import HeldOutArea, Trials
 from directrix.frontier.compare import FoldDesigns, design_without
 from directrix.models.shares import effective_rows
 from directrix.tables.coding.card_coding import CardCoding, Direction, column_codings

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple, Protocol
 from warnings import warn
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
 from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.exceptions import FewRowsWarning, find_stacklevel, is_silenced
 from directrix.fitting.training_rows import Rows
+from directrix.fitting.trials import Trials, label_noise
 from directrix.frontier.choice_validation import (
     JudgedWithoutPart,
     PartCurves,
@@ -22,8 +22,15 @@ from directrix.frontier.choice_validation import (
     optimism_of_ranking,
     optimism_of_rates,
 )
-from directrix.frontier.compare import Candidate, Comparison, LeastLoss, curve_maker
+from directrix.frontier.compare import (
+    Candidate,
+    Comparison,
+    LeastLoss,
+    OneStandardError,
+    curve_maker,
+)
 from directrix.frontier.criterion import ExactMetric
+from directrix.frontier.curves import Curves
 from directrix.metrics import AUC
 from directrix.metrics.base import Curve, Metric
 from directrix.metrics.budget import KeptBudget
@@ -40,130 +47,8 @@ from directrix.models.operating_point import (
     rates_of,
     slope_on_area,
 )
-from directrix.models.report import Estimate
+from directrix.models.report import UNKNOWN, DirectReport, Estimate
 from directrix.models.shares import effective_rows, on_logit_scale
-
-# ── Trials: models that were compared before the candidates, and the optimism of their choice ─────
-
-
-#: Up to this square of a standardised distance to chance, scores may be those of labels alone.
-_DOUBTFUL = 8.0
-_DRAWS = 400
-#: Share of the excess by which rates are moved. The threshold is chosen again without some rows,
-#: and shows part of it (measured where labels are noise).
-_OF_RATES = 0.5
-#: Rates are at least so far from zero and one before they are moved.
-_INSIDE = 1e-6
-#: Added to variances, so that models of equal scores have a covariance that can be factored.
-_SLIGHT = 1e-10
-
-
-class HeldOutArea(NamedTuple):
-    """Area under the ROC curve on held-out rows, and what each row adds to it.
-
-    ``area`` is the mean over folds. ``influence`` says by how much each row, or group of rows,
-    moves the area. The sum of squares is the variance of the area (DeLong 1988), and that of
-    differences the variance of a paired difference.
-    """
-
-    area: float
-    influence: FloatArray
-
-    @classmethod
-    def of(cls, scores: FloatArray, rows: Rows, folds: Sequence[int]) -> HeldOutArea:
-        """Measure the scores of the rows of some folds.
-
-        Only ``scores`` of the rows of `folds` are looked at.
-        """
-        metric, areas = AUC(), []
-        influence: FloatArray = np.zeros(len(scores))
-        for fold in folds:
-            tested = np.flatnonzero(rows.fold == fold)
-            positive, weight = rows.positive[tested], rows.weight[tested]
-            curve = Curve.of(positive, scores[tested], weight)
-            areas.append(metric.best_value(curve))
-            step = np.searchsorted(-curve.levels, -scores[tested])
-            for side, values in zip((positive, ~positive), metric.row_values(curve), strict=True):
-                share = weight[side] / weight[side].sum()
-                added = values[step[side]]
-                influence[tested[side]] = share * (added - share @ added) / len(folds)
-        if rows.group is not None:  # rows of a group may all be alike
-            influence = np.bincount(rows.group, influence).astype(np.float64)
-        return cls(float(np.mean(areas)), influence)
-
-
-@dataclass(frozen=True)
-class Trials:
-    r"""Models that were compared by the area under the ROC curve on held-out rows.
-
-    The best of several models on held-out rows is worse on new ones. To repeat the choice without
-    some of the rows, as for candidates, shows less than half of that excess: the labels of the rows
-    left out have trained the models of the other folds. If :math:`T = \sum_{ij} y_i K_{ij} y_j` is
-    what labels alone make of a kernel K, a part of share q left out has most of its terms in common
-    with the rest, and :math:`1 / (2 - q)` of the excess stays. It also shows none where chance has
-    put one model far ahead of all others, and there it is largest.
-
-    So the excess is computed: areas under the curve of all models are drawn around their true
-    values from a normal distribution, the rule chooses again, and the excess is the mean of what
-    the chosen one shows above its true value.
-
-    1. The covariance of the areas is that of what rows contribute (DeLong 1988). Where nothing
-       can be learned it is twice that: T has twice the variance that it has if the scores are
-       taken as given, because each label is also trained on. Scores that separate the classes
-       beyond doubt vary less with single labels, and the factor falls to one (`label_noise`).
-    2. True values are the measured ones, drawn together: by the share of their scatter that
-       this covariance explains (James and Stein 1961).
-
-    ``covariance`` of shape (k, k) is that of the areas, if scores are taken as given. ``rule`` maps
-    losses, which are the areas negated, to the index of the chosen model. ``share`` is the share of
-    these rows among all that judge the chosen model.
-    """
-
-    areas: FloatArray
-    covariance: FloatArray
-    rule: Rule
-    share: float = 1.0
-
-    @cached_property
-    def excess(self) -> float:
-        """By how much the area of the chosen model is expected to be above its true value."""
-        k = len(self.areas)
-        chosen = self.rule(-self.areas)
-        noise = label_noise(float(self.areas[chosen]), float(self.covariance[chosen, chosen]))
-        covariance = (1.0 + noise) * self.covariance + _SLIGHT * np.eye(k)
-        scatter = self.areas - self.areas.mean()
-        explained = float(np.trace(covariance) - covariance.mean() * k)
-        total = max(float(scatter @ scatter), _SLIGHT)
-        true = self.areas.mean() + max(0.0, 1.0 - explained / total) * scatter
-        normal = np.random.default_rng(0).normal(size=(_DRAWS, k))
-        drawn = true + normal @ np.linalg.cholesky(covariance).T
-        again = np.apply_along_axis(self.rule, -1, -drawn)
-        return self.share * float(np.mean(drawn[np.arange(_DRAWS), again] - true[again]))
-
-    def without_excess(self, tpr: float, fpr: float) -> tuple[float, float]:
-        """Return rates less what the choice promises too much.
-
-        Rates are moved as if scores were normal: the classes come nearer by the distance that
-        belongs to the excess of the area.
-        """
-        area = float(self.areas[self.rule(-self.areas)])
-        ends = np.clip([area - _OF_RATES * self.excess, area], _INSIDE, 1.0 - _INSIDE)
-        distance = float(np.sqrt(2.0) * np.diff(ndtri(ends))[0])
-        z_values = ndtri(np.clip([tpr, fpr], _INSIDE, 1.0 - _INSIDE))
-        moved = ndtr(z_values + distance * np.array([-0.5, 0.5]))
-        return float(moved[0]), float(moved[1])
-
-
-def label_noise(area: float, variance: float) -> float:
-    """Return how far an area may be that of labels alone: 1 near chance, and 0 far from it.
-
-    ``variance`` is that of the area if scores are taken as given.
-    """
-    return min(1.0, _DOUBTFUL * variance / max((area - 0.5) ** 2, _SLIGHT))
-
-
-# ── The choice among candidates: rates on held-out rows, and what to expect of new ones
-
 
 # ── The choice among candidates, and what to expect of it on rows that had no part in it ──────────
 
@@ -172,6 +57,8 @@ def label_noise(area: float, variance: float) -> float:
 _CANDIDATES, _PER_COMPLEXITY = 24, 3
 #: Least share that a limit may be tightened to; zero is not a valid limit.
 _NONE = 1e-12
+#: A class without rows has this weight, so that shares of it are zero.
+_LEAST_WEIGHT = 1e-10
 #: Optimism of a ranking that a repeated choice does not show near chance, relative to what it
 #: shows: labels of the rows left out have trained the lines of other folds (see `trials`). Where
 #: structures were compared before, part of it is in their excess, because both choose a ridge.
@@ -201,7 +88,7 @@ class Selection:
     scores of these rows by each candidate. ``losses`` are what decided, with the mean over folds,
     ``pooled`` and ``values`` the criterion and the metric on all rows together. ``chosen`` is the
     index of the chosen candidate. ``trials`` are what was chosen on the same rows before the
-    candidates were made. ``variance`` is that of claims about the chosen one.
+    candidates were made.
     """
 
     rows: Rows
@@ -213,7 +100,6 @@ class Selection:
     chosen: int
     rule: SelectionRule
     trials: Trials | None = None
-    variance: ClaimVariance = OF_LINES
 
     @classmethod
     def of(
@@ -233,7 +119,7 @@ class Selection:
         kept = np.union1d(kept, [chosen, *comparison.criterion.needed])
         return cls(
             rows,
-            np.column_stack([candidates[k].scores for k in kept]),
+            np.column_stack([candidates[k].curves.scores for k in kept]),
             comparison.criterion.among(kept),
             comparison.deciding[kept],
             comparison.pooled[kept],
@@ -247,10 +133,6 @@ class Selection:
         columns = self.scores.copy()
         columns[:, self.chosen] = scores
         return replace(self, scores=columns)
-
-    def with_complexity(self, complexity: float) -> IntArray:
-        """Return the indices of the candidates of this complexity."""
-        return np.flatnonzero(self.rule.complexities == complexity)
 
 
 class Optimism(NamedTuple):
@@ -299,7 +181,25 @@ class Choice:
             sizes,
             prior_of(rows),
             selection.trials,
-            selection.variance,
+        )
+
+    @classmethod
+    def only(
+        cls, metric: Metric, curves: Curves, sizes: EffectiveCounts, variance: ClaimVariance
+    ) -> Choice:
+        """Return the choice of the only candidate, whose threshold alone is chosen."""
+        value, zero = metric.best_value(curves.whole), np.zeros(1)
+        return cls(
+            metric,
+            ExactMetric(metric),
+            curves.parts([curves]),
+            zero,
+            zero,
+            np.array([value]),
+            LeastLoss(),
+            sizes,
+            curves.whole.prior,
+            variance=variance,
         )
 
     @cached_property
@@ -346,6 +246,15 @@ class Choice:
                 value -= self.trials.excess * slope_on_area(metric, curve, self.sizes)
         return rates_of(metric, tpr, fpr, self.prior, value)
 
+    def ahead_of(self, others: IntArray) -> float:
+        """Return how much better the choice is on new rows than the best of some candidates."""
+
+        def best_of_others(losses: FloatArray) -> int:
+            return int(others[np.argmin(losses[others])])
+
+        gap = self.expected().metric - self.expected(best_of_others).metric
+        return gap if self.metric.greater_is_better else -gap
+
     @cached_property
     def _optimism(self) -> Optimism:
         return self._optimism_of(self.rule)
@@ -364,6 +273,68 @@ class Choice:
         if not metric.uses_threshold:
             ranking = optimism_of_ranking(parts, metric, repeated, rule(self.losses))
         return Optimism(tpr, fpr, ranking)
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """The candidate that was chosen for a metric, those it was compared with, and the choice."""
+
+    candidates: Sequence[Candidate]
+    comparison: Comparison
+    index: int
+    choice: Choice
+    #: The candidates, by their position, with which the choice is repeated.
+    kept: IntArray
+
+    @property
+    def candidate(self) -> Candidate:
+        """The chosen candidate."""
+        return self.candidates[self.index]
+
+    def report(self, rows: str) -> DirectReport:
+        """Report the comparison on named rows; what to expect is said by the operating point."""
+        choice = self.choice
+        gap = 0.0
+        simplest = np.flatnonzero([self.candidates[k].complexity == 0.0 for k in self.kept])
+        if self.candidate.complexity > 0.0 and len(simplest):
+            gap = choice.ahead_of(simplest)
+        chance = choice.metric.chance(choice.prior, choice.parts.weight)
+        compared = self.candidates, self.comparison, self.index
+        return DirectReport.of(choice.metric, rows, *compared, UNKNOWN, gap, chance=chance)
+
+
+def choose(
+    metric: Metric,
+    candidates: Sequence[Candidate],
+    comparison: Comparison,
+    sizes: EffectiveCounts,
+    curves: Sequence[Curves],
+    trials: Trials | None = None,
+) -> Chosen:
+    """Choose the simplest candidate within one standard error of the best.
+
+    ``curves`` are those of the held-out scores of the candidates, and ``sizes`` the effective
+    sample sizes of the rows. ``trials`` are what was chosen on the same rows before the candidates
+    were made.
+    """
+    complexities = [candidate.complexity for candidate in candidates]
+    rule = OneStandardError.of(comparison, complexities)
+    index = rule(comparison.deciding)
+    promising = most_promising(comparison.deciding, complexities, _CANDIDATES, _PER_COMPLEXITY)
+    kept = np.union1d(promising, [index, *comparison.criterion.needed])
+    choice = Choice(
+        metric,
+        comparison.criterion.among(kept),
+        curves[0].parts([curves[k] for k in kept]),
+        comparison.deciding[kept],
+        comparison.pooled[kept],
+        comparison.values[kept],
+        rule.among(kept),
+        sizes,
+        curves[0].whole.prior,
+        trials,
+    )
+    return Chosen(candidates, comparison, index, choice, kept)
 
 
 def limit_by_order(limit: Limit, sizes: EffectiveCounts) -> float:
@@ -509,7 +480,7 @@ class RateGap(NamedTuple):
         """Return the gap of two models; ``more`` is one for a row that only the first flags."""
         gaps, variances = [], []
         for side in (positive, ~positive):
-            share = weight[side] / max(float(weight[side].sum()), _SLIGHT)
+            share = weight[side] / max(float(weight[side].sum()), _LEAST_WEIGHT)
             gaps.append(float(share @ more[side]))
             variances.append(float(share**2 @ (more[side] - gaps[-1]) ** 2))
         return cls(gaps[0], gaps[1], (variances[0], variances[1]))

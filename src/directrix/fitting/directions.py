@@ -13,7 +13,8 @@ import numpy as np
 from directrix._typing import FloatArray, IntArray
 from directrix.exceptions import FewRowsWarning, find_stacklevel
 from directrix.exceptions.columns import ColumnNotFoundError, suggest_names
-from directrix.frontier.compare import Curves, compare
+from directrix.frontier.compare import compare
+from directrix.frontier.curves import Curves
 from directrix.metrics.base import Metric
 from directrix.models.gap import Gap
 from directrix.models.report import DirectionEffect

@@ -1,8 +1,7 @@
-"""The fit to rows in memory: candidates of a design, one choice for each metric, one threshold.
+"""The fit of cards to rows in memory: candidates of a design, and one choice for each metric.
 
-Lines and cards are fitted alike. A `Design` says what the features of rows are and what candidates
-there are; which of them is chosen, how it is fitted to all rows, what sets its threshold, what to
-expect of it and what rows set apart guarantee is said here, once.
+A `Design` says what the features of rows are and what candidates there are; which of them is
+chosen, and how it is fitted to all rows, is said here.
 """
 
 from __future__ import annotations
@@ -13,19 +12,21 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from directrix._typing import FloatArray, IntArray
-from directrix.fitting.choice import Assessment, Choice, Selection, Trials
-from directrix.fitting.finalize import FittedLine, Lines, finalize, finalize_on_rows
+from directrix._typing import FloatArray
+from directrix.fitting.choice import Choice, Selection
+from directrix.fitting.finalize import Lines, finalize, finalize_on_rows
+from directrix.fitting.finish import FitResult
 from directrix.fitting.guarantee import Guarantee, threshold_from_rows
-from directrix.fitting.training_rows import Rows, Standardization
+from directrix.fitting.training_rows import Rows
+from directrix.fitting.trials import Trials
 from directrix.frontier.compare import (
     Candidate,
     Comparison,
     OneStandardError,
     curve_maker,
-    round_scores,
     scores_of,
 )
+from directrix.frontier.curves import round_scores
 from directrix.frontier.recipes import DEFAULT_SWEEP, Sweep
 from directrix.frontier.row_frontier import ReportCandidates, RowFrontier
 from directrix.frontier.search import Search
@@ -72,7 +73,7 @@ class Fitted(NamedTuple):
     begins with, if the design was asked for it.
     """
 
-    fitted: FittedLine
+    fitted: FitResult
     report: DirectReport
     card: Card | None = None
     sizes: tuple[Fitted, ...] = ()
@@ -87,7 +88,7 @@ class BestFit(NamedTuple):
     the best candidate of complexity zero, by fold.
     """
 
-    fitted: FittedLine
+    fitted: FitResult
     report: DirectReport
     curve: Curve
     scores: FloatArray
@@ -105,11 +106,11 @@ class Draft(NamedTuple):
     `Fitted`.
     """
 
-    fitted: FittedLine
+    fitted: FitResult
     report: DirectReport
     curve: Curve
     features: Callable[[Any], Any] = lambda X: X
-    card_of: Callable[[FittedLine], tuple[Card, FittedLine]] | None = None
+    card_of: Callable[[FitResult], tuple[Card, FitResult]] | None = None
     sizes: tuple[Draft, ...] = ()
     start: Any = None
 
@@ -138,17 +139,16 @@ class LearnedDesign(NamedTuple):
     """What a design has learned from rows.
 
     Candidates are compared on the rows ``seen``, as features, and the chosen one is fitted to all
-    ``rows`` are the same unless they are too many. ``compared`` compares candidates for a metric,
-    and ``draft`` adds to the chosen one what its report says about the design. ``units`` are those
-    of the rows, if they are not the features' own; ``plain_ridge`` is the ridge of the simplest
-    logistic regression, and ``trials`` what was compared before, if the design has chosen already.
+    ``rows``; these are the same unless they are too many. ``compared`` compares candidates for a
+    metric, and ``draft`` adds to the chosen one what its report says about the design.
+    ``plain_ridge`` is the ridge of the simplest logistic regression, and ``trials`` are what was
+    compared before, if the design has chosen already.
     """
 
     seen: Rows
     rows: Rows
     compared: Callable[[Metric], Compared]
     draft: Callable[[Metric, BestFit], Draft]
-    units: Standardization | None = None
     plain_ridge: float | None = None
     trials: Trials | None = None
 
@@ -162,31 +162,37 @@ class Design(Protocol):
 
 
 @dataclass(frozen=True)
-class FitRows:
-    """A fit to rows in memory; metrics share what the design learns, and the candidates.
+class Ask:
+    """What a fit to rows in memory is asked for; several metrics share their candidates.
 
-    ``guarantees`` are, for each metric, the limits to keep on new rows.
+    ``guarantees`` are, for each metric, the limits to keep on new rows. ``n_folds`` is the number
+    of folds, if the rows have none.
     """
 
     metrics: Sequence[Metric]
+    rows: Rows
     n_folds: int
-    design: Design
-    guarantees: Sequence[Guarantee] | None = None
+    guarantees: Sequence[Guarantee] | None
+    progress: ReportCandidates
 
-    def run(self, rows: Rows, progress: ReportCandidates) -> list[Fitted]:
-        """Fit a line or card for each metric."""
-        threshold_rows = None
-        if self.guarantees is not None:
-            # Rows that set a guaranteed threshold must not have been seen before.
-            by_segment = any(limits.in_segments for limits in self.guarantees)
-            rows, apart = rows.set_apart(THRESHOLD_SHARE, by_segment=by_segment)
-            threshold_rows = apart.in_folds(1)
-        learned = self.design.learn(rows, self.n_folds, progress)
-        drafts = [learned.draft(metric, fit_best(metric, learned)) for metric in self.metrics]
-        if threshold_rows is not None:
-            pairs = zip(drafts, self.guarantees or (), strict=True)
-            drafts = [draft.guaranteed(threshold_rows, limits) for draft, limits in pairs]
-        return [draft.finished() for draft in drafts]
+    def set_apart(self) -> tuple[Rows, Rows | None]:
+        """Return the rows to fit to, and those that keep limits: nothing else may see them."""
+        if self.guarantees is None:
+            return self.rows, None
+        by_segment = any(limits.in_segments for limits in self.guarantees)
+        rows, apart = self.rows.set_apart(THRESHOLD_SHARE, by_segment=by_segment)
+        return rows, apart.in_folds(1)
+
+
+def fit_design(ask: Ask, design: Design) -> list[Fitted]:
+    """Fit a card for each metric; metrics share what the design learns."""
+    rows, apart = ask.set_apart()
+    learned = design.learn(rows, ask.n_folds, ask.progress)
+    drafts = [learned.draft(metric, fit_best(metric, learned)) for metric in ask.metrics]
+    if apart is not None:
+        pairs = zip(drafts, ask.guarantees or (), strict=True)
+        drafts = [draft.guaranteed(apart, limits) for draft, limits in pairs]
+    return [draft.finished() for draft in drafts]
 
 
 def fit_best(metric: Metric, learned: LearnedDesign) -> BestFit:
@@ -201,10 +207,10 @@ def fit_best(metric: Metric, learned: LearnedDesign) -> BestFit:
     selection = replace(selection, trials=learned.trials)
     lines = Lines(chosen.refit(rows.X, rows.positive, rows.weight), chosen.fold_lines)
     lines = lines.without_rounding(seen.X)
-    final = finalize(metric, selection, lines, units=learned.units)
-    gap = 0.0
-    if complexities[index] > 0.0:
-        gap = gap_to_logistic(final.assessment, selection.with_complexity(0.0))
+    final = finalize(metric, selection, lines)
+    gap, choice = 0.0, final.assessment.choice
+    if complexities[index] > 0.0 and choice is not None:
+        gap = choice.ahead_of(np.flatnonzero(selection.rule.complexities == 0.0))
     report = DirectReport.of(
         metric,
         seen.name,
@@ -217,7 +223,6 @@ def fit_best(metric: Metric, learned: LearnedDesign) -> BestFit:
         chance=final.assessment.chance,
     )
     curve = curve_maker(seen.positive, seen.weight)(final.scores)
-    choice = final.assessment.choice
     simple = np.flatnonzero(np.equal(complexities, 0.0))
     best_simple = simple[np.argmin(comparison.losses[simple])]
     return BestFit(
@@ -237,19 +242,3 @@ def _complexity(candidate: Candidate, plain_ridge: float | None) -> float:
     if plain_ridge is None or candidate.complexity > 0.0:
         return candidate.complexity
     return 0.0 if candidate.ridge == plain_ridge else _OTHER_RIDGE
-
-
-def gap_to_logistic(assessment: Assessment, logistic: IntArray) -> float:
-    """Return how much better than the best logistic regression the choice is on new rows.
-
-    ``logistic`` are the indices of the candidates that are logistic regressions.
-    """
-    choice = assessment.choice
-    if choice is None:
-        return 0.0
-
-    def best_logistic(losses: FloatArray) -> int:
-        return int(logistic[np.argmin(losses[logistic])])
-
-    gap = choice.expected().metric - choice.expected(best_logistic).metric
-    return gap if choice.metric.greater_is_better else -gap

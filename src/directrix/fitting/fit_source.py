@@ -27,22 +27,22 @@ from directrix.engines.tasks import (
     Survey,
     Surveyed,
 )
-from directrix.fitting.choice import Trials
-from directrix.fitting.finalize import FittedLine, warn_about_few_rows
-from directrix.fitting.fit_rows import Compared, gap_to_logistic
+from directrix.fitting.choice import choose
+from directrix.fitting.evidence import CountEvidence
+from directrix.fitting.finish import FitResult, warn_about_few_rows
+from directrix.fitting.fit_rows import Compared
 from directrix.fitting.guarantee import Guarantee
-from directrix.fitting.histogram_choice import (
-    HistogramChoice,
-    guaranteed_threshold,
-    select_from_histograms,
-)
+from directrix.fitting.histogram_choice import finish_counts
 from directrix.fitting.training_rows import (
     Rows,
     factors_of,
     require_all_folds,
 )
-from directrix.frontier.compare import Candidate
+from directrix.fitting.trials import Trials
+from directrix.frontier.compare import Candidate, compare
+from directrix.frontier.curves import Curves
 from directrix.metrics.base import Metric
+from directrix.models.operating_point import EffectiveCounts
 from directrix.models.report import DirectReport
 from directrix.moments.score_histogram import ScoreHistogram
 from directrix.moments.segment_scores import SegmentCounts, SegmentScores
@@ -259,13 +259,6 @@ class HistogramSelection:
         apart = len(self.by_fold) > self.n_folds
         return list(self.segments.of_model(index + len(self.candidates) * apart))
 
-    def choose(self) -> HistogramChoice:
-        """Return the candidate that is best on held-out rows."""
-        complexities = [candidate.complexity for candidate in self.candidates]
-        return select_from_histograms(
-            self.metric, self.by_fold[: self.n_folds], self.factors, self.trials, complexities
-        )
-
 
 class Preselection(NamedTuple):
     """How many candidates of a sample are counted on all rows, where each costs time on every row.
@@ -292,17 +285,12 @@ class Preselection(NamedTuple):
         return [compared.candidates[k] for k in dict.fromkeys(both)]
 
 
-class Chosen(NamedTuple):
-    """The chosen candidate: its line with a threshold, the report, and how it was chosen."""
+class SourceChoice(NamedTuple):
+    """The chosen candidate: its line with a threshold, the report, and its number."""
 
-    fitted: FittedLine
+    fitted: FitResult
     report: DirectReport
-    choice: HistogramChoice
-
-    @property
-    def number(self) -> int:
-        """Its number among all candidates."""
-        return self.choice.index
+    number: int
 
 
 @dataclass(frozen=True)
@@ -367,26 +355,16 @@ class SourceFit:
         negatives, positives = factors.tolist()
         return Rows(sample.X, positive, weight, sample.fold), (negatives, positives)
 
-    def chosen(self, selection: HistogramSelection) -> Chosen:
+    def chosen(self, selection: HistogramSelection) -> SourceChoice:
         """Choose a candidate, and set its threshold."""
-        metric, candidates, best = self.metric, selection.candidates, selection.choose()
-        guaranteed, segments = None, selection.in_segments(best.index)
-        if self.guarantee is not None:
-            apart = selection.by_fold[-1]
-            guaranteed = guaranteed_threshold(metric, self.guarantee, apart, best, segments)
-        fitted = best.finalize(metric, candidates[best.index].line, guaranteed, segments)
-        simplest = np.flatnonzero([candidate.complexity == 0.0 for candidate in candidates])
-        gap = 0.0
-        if candidates[best.index].complexity > 0.0:
-            gap = gap_to_logistic(best.assessment, simplest)
-        report = DirectReport.of(
-            metric,
-            "all rows, each held out once",
-            candidates,
-            best.comparison,
-            best.index,
-            best.assessment.estimate,
-            gap,
-            chance=best.assessment.chance,
-        )
-        return Chosen(fitted, report, best)
+        metric, folds = self.metric, selection.by_fold[: self.n_folds]
+        curves = Curves.of_counts(folds, selection.factors)
+        complexities = [candidate.complexity for candidate in selection.candidates]
+        comparison = compare(metric, curves, curves[0].criterion(metric), complexities)
+        sizes = EffectiveCounts(*curves[0].sizes)
+        chosen = choose(metric, selection.candidates, comparison, sizes, curves, selection.trials)
+        index = chosen.index
+        limits = self.guarantee, selection.by_fold[-1], selection.in_segments(index)
+        evidence = CountEvidence(folds, index, selection.factors)
+        fitted = finish_counts(chosen.choice, evidence, chosen.candidate.line, *limits)
+        return SourceChoice(fitted, chosen.report("all rows, each held out once"), index)

@@ -1,8 +1,7 @@
 """Held-out scores of any model, cross-fitted or given, and the end of a fit that starts from them.
 
 What follows a score (threshold, rates to expect, guarantee, calibration) does not ask where the
-score comes from: `fit_scores` hands the scores of any model to the code of lines and cards, as a
-line whose only feature is the score.
+score comes from: `finish_scores` takes those of any model as the only candidate.
 """
 
 from __future__ import annotations
@@ -33,17 +32,12 @@ from directrix.exceptions import (
     find_stacklevel,
     silenced,
 )
-from directrix.fitting.choice import RefitScores, Selection, sizes_of
-from directrix.fitting.finalize import (
-    FittedLine,
-    HeldOut,
-    Lines,
-    centre_and_scale,
-    finalize,
-    finalize_on_rows,
-)
-from directrix.fitting.fit_rows import THRESHOLD_SHARE, Fitted
-from directrix.fitting.guarantee import Guarantee, threshold_from_rows
+from directrix.fitting.choice import Choice, RefitScores, sizes_of
+from directrix.fitting.evidence import RowEvidence
+from directrix.fitting.finalize import centre_and_scale
+from directrix.fitting.finish import End, finish
+from directrix.fitting.fit_rows import THRESHOLD_SHARE
+from directrix.fitting.guarantee import Guarantee
 from directrix.fitting.training_rows import (
     Rows,
     checked_groups,
@@ -51,8 +45,8 @@ from directrix.fitting.training_rows import (
     group_folds,
     splits_given,
 )
-from directrix.frontier.compare import LeastLoss, curve_maker, round_scores
-from directrix.frontier.criterion import ExactMetric
+from directrix.frontier.compare import curve_maker
+from directrix.frontier.curves import Curves, round_scores
 from directrix.metrics import AUC
 from directrix.metrics.base import Metric
 from directrix.models.operating_point import OF_GIVEN_SCORES, ClaimVariance, OperatingPoint
@@ -496,62 +490,49 @@ _REVERSED = 4.0
 _OTHER = 2.0
 
 
-def fit_scores(
+def finish_scores(
     metric: Metric,
     rows: Rows,
-    name: str,
-    why: str,
     guarantee: Guarantee | None = None,
     *,
     variance: ClaimVariance = OF_GIVEN_SCORES,
     refit: RefitScores | None = None,
-) -> Fitted:
-    """Set the threshold of held-out scores, and assess and calibrate them, as those of a line.
+) -> End:
+    """Set the threshold of held-out scores, and assess it, as those of a chosen candidate.
 
-    The only feature of ``rows`` is the score. ``name`` is what a report calls the model, and
-    ``why`` says how it came by its scores. ``variance`` is that of claims about new rows. ``refit``
-    compares the copies that gave the scores with the final estimator.
+    The only feature of ``rows`` is the score. ``variance`` is that of claims about new rows.
+    ``refit`` compares the copies that gave the scores with the final estimator.
     """
-    if rows.fold is None:  # a class of one row
-        rows = rows._replace(fold=np.zeros(len(rows.positive), dtype=np.int64))
+    fold = rows.fold
+    if fold is None:  # a class of one row
+        fold = np.zeros(len(rows.positive), dtype=np.int64)
+        rows = rows._replace(fold=fold)
     scores = round_scores(np.asarray(rows.X)[:, 0])
-    value = metric.best_value(curve_maker(rows.positive, rows.weight)(scores))
-    loss = -value if metric.greater_is_better else value
-    identity = np.array([1.0, 0.0])
     if guarantee is None:
-        losses, values = np.array([loss]), np.array([value])
-        by = scores[:, None], ExactMetric(metric)
-        rule = LeastLoss()
-        selection = Selection(rows, *by, losses, losses, values, 0, rule, variance=variance)
-        fitted = finalize(metric, selection, Lines(identity), refit=refit).fitted
-    else:
-        fitted = _guaranteed(metric, rows, scores, guarantee)
-    prior = float(rows.weight @ rows.positive) / float(rows.weight.sum())
-    tried = (CandidateResult(name, value, float("nan")),)
-    chance = metric.chance(prior, float(rows.weight.sum()))
-    report = DirectReport(metric, rows.name, tried, name, why, UNKNOWN, None, chance=chance)
-    return Fitted(fitted, report)
+        curves = Curves.of_scores(rows.positive, scores, rows.weight, None, rows.group)
+        choice = Choice.only(metric, curves, sizes_of(rows), variance)
+        return finish(metric, choice, RowEvidence(rows, scores, refit=refit))
+    suggesting, apart = None, RowEvidence(rows, scores)
+    if any(limit.rate == "precision" for limit in guarantee.limits):
+        # Other rows than the testing ones suggest an order of thresholds.
+        n_parts = max(_GRID_PARTS * (int(fold.max()) + 1) // PARTS, 1)
+        first, rest = (np.flatnonzero(side) for side in (fold < n_parts, fold >= n_parts))
+        suggesting = RowEvidence(rows.take(first), scores[first])
+        rows = rows._replace(fold=fold - n_parts).take(rest)
+        apart = RowEvidence(rows, scores[rest])
+    return finish(metric, None, suggesting, guarantee, apart)
 
 
-def _guaranteed(metric: Metric, rows: Rows, scores: FloatArray, guarantee: Guarantee) -> FittedLine:
-    """Return the line of the threshold that keeps limits on new rows.
+def report_on_scores(metric: Metric, rows: Rows, name: str, why: str) -> DirectReport:
+    """Report a model that was compared with no other.
 
-    A precision is tested at thresholds in an order that other rows than the testing ones suggest.
+    ``name`` is what to call it, and ``why`` says how it came by its scores.
     """
-    grid: Any = []
-    if rows.fold is not None and any(limit.rate == "precision" for limit in guarantee.limits):
-        n_parts = max(_GRID_PARTS * (int(rows.fold.max()) + 1) // PARTS, 1)
-        first = rows.fold < n_parts
-        curve = curve_maker(rows.positive[first], rows.weight[first])(scores[first])
-        grid = guarantee.grid(curve)
-        rest = np.flatnonzero(~first)
-        rows = rows._replace(fold=rows.fold - n_parts).take(rest)
-        scores = scores[rest]
-    threshold, assessment = threshold_from_rows(metric, guarantee, rows, scores, grid)
-    line = np.array([1.0, -threshold])
-    fitted = finalize_on_rows(metric, rows, line, scores - threshold, assessment)
-    held_out = HeldOut.of_rows(rows.unpriced, scores - threshold, OF_GIVEN_SCORES, assessment)
-    return fitted._replace(held_out=held_out)
+    curve = curve_maker(rows.positive, rows.weight)(np.asarray(rows.X)[:, 0])
+    tried = (CandidateResult(name, metric.best_value(curve), float("nan")),)
+    chance = metric.chance(curve.prior, curve.positives + curve.negatives)
+    rows_name = "held-out rows"
+    return DirectReport(metric, rows_name, tried, name, why, UNKNOWN, None, chance=chance)
 
 
 def warn_about_refit(refit: RefitScores, rows: Rows, point: OperatingPoint, name: str) -> None:

@@ -4,81 +4,78 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from directrix._typing import FloatArray
-from directrix.fitting.choice import Assessment, Choice, SelectionRule, Trials
-from directrix.fitting.finalize import FittedLine, HeldOut, fitted_line
-from directrix.fitting.guarantee import Guarantee, assess_guaranteed
-from directrix.frontier.choice_validation import PartCurves
+from directrix.fitting.choice import Choice, SelectionRule
+from directrix.fitting.evidence import CountEvidence, HeldOut
+from directrix.fitting.finish import End, FitResult, at_best_threshold, finish
+from directrix.fitting.guarantee import Guarantee
+from directrix.fitting.trials import Trials
 from directrix.frontier.compare import (
     Comparison,
     LeastLoss,
     OneStandardError,
     best_values,
+    compare,
     compare_values,
 )
-from directrix.frontier.criterion import Criterion, ExactMetric
-from directrix.metrics.base import Curve, Metric
+from directrix.frontier.criterion import ExactMetric
+from directrix.frontier.curves import CountCurves, Curves
+from directrix.metrics.base import Metric
 from directrix.models.operating_point import (
     OF_LINES,
-    Calibration,
     ClaimVariance,
     EffectiveCounts,
     OperatingPoint,
-    calibration_from_scores,
 )
-from directrix.models.segment_rates import SegmentRates
-from directrix.moments.score_histogram import ScoreHistogram, centres, edges
+from directrix.moments.score_histogram import ScoreHistogram
 from directrix.moments.segment_scores import SegmentCounts
-from directrix.rows.sums import tree_sum
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class HistogramChoice:
-    """The candidate that is best on score histograms of all rows, with its threshold.
+    """The candidate that is best on score histograms of all rows, with its held-out scores.
 
-    ``index`` is that of the candidate. ``comparison`` is of all candidates. ``counts`` of shape
-    (2, bins) are the held-out scores of the candidate, class weights included, negatives first.
-    ``held_out`` has the same by fold. ``factors`` are the class weights of the negatives and of the
-    positives.
+    ``index`` is that of the candidate, and ``comparison`` is of all candidates.
     """
 
     index: int
-    threshold: float
-    assessment: Assessment
     comparison: Comparison
-    counts: FloatArray
-    held_out: HeldOut
-    factors: tuple[float, float]
+    choice: Choice
+    evidence: CountEvidence
 
-    def finalize(
-        self,
-        metric: Metric,
-        line: FloatArray,
-        guaranteed: tuple[float, Assessment] | None = None,
-        segments: Sequence[SegmentCounts] | None = None,
-    ) -> FittedLine:
-        """Return the line with its threshold, operating point and calibration.
+    @cached_property
+    def best(self) -> End:
+        """The best threshold of the candidate, and what to expect there."""
+        return at_best_threshold(self.choice, self.evidence)
 
-        ``line`` is that of the candidate, made from all rows. ``guaranteed`` is another threshold,
-        which rows set apart have set. ``segments`` are the scores of the rows by segment, if these
-        are known: of rows set apart, if there are such.
-        """
-        threshold, assessment = guaranteed or (self.threshold, self.assessment)
-        line = line.copy()
-        line[-1] -= threshold
-        calibrate = partial(_calibrated, self.counts, threshold)
-        prior = float(self.counts[1].sum() / self.counts.sum())
-        fitted = fitted_line(metric, line, prior, calibrate, assessment)
-        if segments is not None:
-            rates = SegmentRates.of_histograms(segments, _bins_above(threshold), self.factors)
-            point = replace(fitted.operating_point, segments=rates)
-            fitted = fitted._replace(operating_point=point)
-        return fitted._replace(held_out=replace(self.held_out, center=threshold))
+
+def finish_counts(
+    choice: Choice,
+    evidence: CountEvidence,
+    line: FloatArray,
+    guarantee: Guarantee | None = None,
+    apart: ScoreHistogram | None = None,
+    segments: Sequence[SegmentCounts] | None = None,
+) -> FitResult:
+    """Finish the fit of a line whose scores are counted.
+
+    ``line`` is that of all rows. ``apart`` are the scores of all candidates on rows set apart, by
+    which the limits of a guarantee are kept. ``segments`` are the scores by segment, if these are
+    known: of rows set apart, if there are such.
+    """
+    if guarantee is None or apart is None:
+        end = finish(choice.metric, choice, replace(evidence, segments=segments))
+    else:
+        reserved = replace(evidence, folds=(apart,), segments=segments)
+        end = finish(choice.metric, choice, evidence, guarantee, reserved)
+        # One histogram has no parts, without which the choice of a threshold is repeated.
+        end = replace(end, other=evidence)
+    line = line.copy()
+    line[-1] -= end.point.threshold
+    return end.result(line)
 
 
 def select_from_histograms(
@@ -99,65 +96,40 @@ def select_from_histograms(
     ``rule`` may choose a size of a candidate; sizes come after the candidates that have
     complexities. ``variance`` is that of claims about new rows.
     """
-    comparison = compare_histograms(metric, folds, factors, complexities)
+    curves = Curves.of_counts(folds, factors)
+    comparison = compare_histograms(metric, curves, complexities)
     if rule is None:
         rule = LeastLoss()
         if complexities is not None:
             rule = OneStandardError.of(comparison, complexities)
     else:
         comparison = _with_sizes(comparison, rule)
-    index, histogram = rule(comparison.deciding), tree_sum(folds)
-    parts = PartCurves(np.stack([_above(fold.counts, factors) for fold in folds])[None])
-    sizes, curve = _sizes(histogram), histogram_curve(histogram.counts[index], factors)
+    index = rule(comparison.deciding)
+    curve = curves[index].whole
     choice = Choice(
         metric,
         comparison.criterion,
-        parts,
+        curves[0].parts(curves),
         comparison.deciding,
         comparison.pooled,
         comparison.values,
         rule,
-        sizes,
+        EffectiveCounts(*curves[0].sizes),
         curve.prior,
         trials,
         variance,
     )
-    best = choice.at.best(curve)
-    assessment = Assessment.of(choice, curve, best.index, "held-out rows")
-    threshold = _edge(best.index)
-    weighted = np.array(factors)[:, None] * histogram.counts[index]
-    held_out = HeldOut.of_histograms(folds, index, factors, threshold)
-    return HistogramChoice(index, threshold, assessment, comparison, weighted, held_out, factors)
+    return HistogramChoice(index, comparison, choice, CountEvidence(folds, index, factors))
 
 
 def compare_histograms(
-    metric: Metric,
-    folds: tuple[ScoreHistogram, ...],
-    factors: tuple[float, float],
-    complexities: Sequence[float] | None = None,
+    metric: Metric, curves: Sequence[CountCurves], complexities: Sequence[float] | None = None
 ) -> Comparison:
     """Compare candidates on all rows and on each fold; see `select_from_histograms`."""
-    histogram = tree_sum(folds)
-    curves = [histogram_curve(counts, factors) for counts in histogram.counts]
-    if complexities is None:
-        by = ExactMetric(metric)
-        return compare_values(by, [best_values(by, curve, ()) for curve in curves])
-    weights = curves[0].positives, curves[0].negatives
-    criterion = Criterion.of(metric, *weights, _sizes(histogram))
-    total, values = sum(weights), []
-    whole_folds = folds if all(fold.weight.all() for fold in folds) else ()
-    for k, curve in enumerate(curves):
-        of_folds = [histogram_curve(fold.counts[k], factors) for fold in whole_folds]
-        scales = [total / (each.positives + each.negatives) for each in of_folds]
-        scaled = [each.scaled(by, by) for each, by in zip(of_folds, scales, strict=True)]
-        values.append(best_values(criterion, curve, scaled))
-    return compare_values(criterion, values, complexities)
-
-
-def _sizes(histogram: ScoreHistogram) -> EffectiveCounts:
-    """Return the effective rows of each class."""
-    n_neg, n_pos = histogram.weight**2 / histogram.weight_sq
-    return EffectiveCounts(float(n_pos), float(n_neg))
+    if complexities is not None:
+        return compare(metric, curves, curves[0].criterion(metric), complexities)
+    by = ExactMetric(metric)
+    return compare_values(by, [best_values(by, each.whole, ()) for each in curves])
 
 
 def _with_sizes(comparison: Comparison, rule: Any) -> Comparison:
@@ -171,77 +143,6 @@ def _with_sizes(comparison: Comparison, rule: Any) -> Comparison:
     return comparison._replace(deciding=deciding)
 
 
-def best_values_of(
-    metric: Metric, folds: tuple[ScoreHistogram, ...], factors: tuple[float, float]
-) -> FloatArray:
-    """Return the metric of each candidate at its best threshold; see `select_from_histograms`."""
-    counts = tree_sum(folds).counts
-    return np.array([metric.best_value(histogram_curve(of_line, factors)) for of_line in counts])
-
-
-def _calibrated(counts: FloatArray, threshold: float, at_threshold: float | None) -> Calibration:
-    """Fit the calibration to a histogram of scores of both classes, negatives first."""
-    scores = np.tile(centres() - threshold, 2)
-    positive = np.repeat([False, True], len(centres()))
-    weight = counts.ravel()
-    kept = weight > 0
-    return calibration_from_scores(
-        positive[kept],
-        scores[kept],
-        weight[kept],
-        "score histograms of held-out rows",
-        at_threshold,
-    )
-
-
-def guaranteed_threshold(
-    metric: Metric,
-    guarantee: Guarantee,
-    apart: ScoreHistogram,
-    chosen: HistogramChoice,
-    segments: Sequence[SegmentCounts] | None = None,
-) -> tuple[float, Assessment]:
-    """Return the threshold at which the histogram of rows set apart keeps the limits.
-
-    Thresholds are edges of bins, which no row has set: the bounds hold for them as for scores.
-    ``segments`` are the scores of the same rows by segment, if these are known.
-    """
-    curve = histogram_curve(apart.counts[chosen.index], (1.0, 1.0))
-    grid = guarantee.grid(histogram_curve(chosen.counts, (1.0, 1.0)))
-    bounds = -np.inf, np.inf
-    if guarantee.in_segments and segments is not None:
-        bounds = guarantee.bounds_of_curves(
-            (each.name, histogram_curve(each.counts, (1.0, 1.0))) for each in segments
-        )
-    index = _bins_above(guarantee.threshold(metric, curve, grid, None, *bounds))
-    sizes = EffectiveCounts(float(curve.positives), float(curve.negatives))
-    return _edge(index), assess_guaranteed(metric, guarantee, curve, index, sizes)
-
-
-def _edge(index: int) -> float:
-    """Return the threshold above which there are `index` bins."""
-    cuts = edges()[::-1]
-    cuts[[0, -1]] = centres()[-1] * 2.0, centres()[0] * 2.0
-    return float(cuts[index])
-
-
-def _bins_above(threshold: float) -> int:
-    """Return the number of bins above a threshold."""
-    return int(np.count_nonzero(centres() > threshold))
-
-
-def _above(counts: FloatArray, factors: tuple[float, float]) -> FloatArray:
-    """Return the weight of each class above each edge of the bins, highest first."""
-    above: FloatArray = np.cumsum(counts[..., ::-1] * np.array(factors)[:, None], axis=-1)
-    return np.concatenate([np.zeros((*above.shape[:-1], 1)), above], axis=-1)
-
-
-def histogram_curve(counts: FloatArray, factors: tuple[float, float]) -> Curve:
-    """Return the curve of a histogram; its thresholds are the edges of all bins."""
-    negative, positive = _above(counts, factors)
-    return Curve(centres()[::-1], positive, negative)
-
-
 def point_at(metric: Metric, held_out: HeldOut) -> OperatingPoint:
     """Return the best threshold for a metric, and the rates to expect there on new rows.
 
@@ -251,8 +152,7 @@ def point_at(metric: Metric, held_out: HeldOut) -> OperatingPoint:
     if not metric.uses_threshold:
         msg = f"{metric.label} ranks rows and has no threshold: name a metric that has one"
         raise ValueError(msg)
-    # The line is the score itself: one coefficient, and no intercept.
     chosen = select_from_histograms(metric, held_out.folds, (1.0, 1.0), variance=held_out.variance)
-    point = chosen.finalize(metric, np.array([1.0, 0.0])).operating_point
-    above = held_out.in_decisions(chosen.threshold)
+    point = chosen.best.point
+    above = held_out.in_decisions(point.threshold)
     return replace(point, threshold=above, rows=held_out.rows)

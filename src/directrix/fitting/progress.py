@@ -88,8 +88,8 @@ def _blas() -> Any:
 
 #: State of fits whose name begins with an underscore: scikit-learn sets others before a fit.
 PRIVATE_STATE = {
-    *("_copies", "_findings", "_held_out", "_kernel", "_operating_point", "_units"),
-    *("_report", "_scale", "_seen", "_shift", "_sizes", "_trained_for"),
+    *("_copies", "_findings", "_kernel", "_result", "_scale", "_seen"),
+    *("_shift", "_sizes", "_trained_for", "_units"),
 }
 
 

@@ -7,10 +7,10 @@ among which every metric has its optimum, or nearly: `Frontier` makes them from 
 new rows.
 """
 
-from directrix.frontier.compare import Comparison, choose
+from directrix.frontier.compare import Comparison
 from directrix.frontier.moment_frontier import Frontier, LinearModel, validated_shrinkage
 
-__all__ = ["Comparison", "Frontier", "LinearModel", "choose", "validated_shrinkage"]
+__all__ = ["Comparison", "Frontier", "LinearModel", "validated_shrinkage"]
 
 
 def __dir__() -> list[str]:

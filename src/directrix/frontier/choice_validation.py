@@ -15,9 +15,9 @@ anew, whatever the folds of the fit; only where rows are known by fold are the f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,17 +25,11 @@ from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.frontier.criterion import ExactMetric
 from directrix.metrics.base import Curve, CurveStack, Metric
 
+#: From the losses of candidates to the index of the selected one.
+Rule = Callable[[FloatArray], int]
 _PARTS, _SPLITS = 10, 4
 #: Thresholds of each candidate to choose among; with fewer rows, every score is one.
 _THRESHOLDS = 300
-
-
-class Rule(Protocol):
-    """A rule that selects one of several candidates."""
-
-    def __call__(self, losses: FloatArray) -> int:
-        """Return the index of the selected candidate."""
-        ...
 
 
 class HeldOutRates(NamedTuple):

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray, IntArray
-from directrix.frontier.criterion import Criterion, ExactMetric, with_folds
+from directrix.frontier.criterion import ExactMetric, with_folds
+from directrix.frontier.curves import Curves, class_factors_of
 from directrix.frontier.pencil import LineScores
 from directrix.metrics.base import Curve, Metric
 
@@ -40,12 +40,8 @@ class Candidate(Protocol):
         """Ridge penalty of the fit; zero if shrinkage takes its part."""
 
     @property
-    def scores(self) -> FloatArray:
-        """Held-out scores of the rows, of shape (n,)."""
-
-    @property
-    def curves(self) -> Curves:
-        """Rates of the held-out scores at every threshold."""
+    def curves(self) -> Any:
+        """Curves of the held-out scores of the rows."""
 
     @property
     def line(self) -> FloatArray:
@@ -123,75 +119,6 @@ _BLOCK = 1 << 16
 _TIE = 1e-7
 #: Spread of scores, as a share of the largest, that is nothing but rounding.
 _ROUNDING = 1e-13
-#: Scores are rounded to multiples of one over this.
-_GRID = 2.0**40
-
-
-def choose(
-    metric: Metric,
-    positive: AnyArray,
-    scores: FloatArray,
-    weight: FloatArray,
-    fold: IntArray | None = None,
-) -> Comparison:
-    """Compare candidates by a metric on some rows; `Comparison.best` is the index of the best.
-
-    With folds, what decides is the mean of two: that of all rows together, and the mean over folds.
-    All rows together are the fairer judge, because one threshold must serve them all; but they
-    also judge how well the scores of different folds agree.
-
-    Parameters
-    ----------
-    metric : Metric
-    positive : array of bool of shape (n,)
-    scores : array of shape (n, k)
-        Scores of the rows by each of k candidates, with a standard deviation of about one.
-    weight : array of shape (n,)
-    fold : array of int of shape (n,), optional
-        Fold of each row, if rows are scored by candidates made without their fold.
-    """
-    return compare(metric, [Curves(positive, column, weight, fold) for column in scores.T])
-
-
-class Curves:
-    """Rates of held-out scores at every threshold, from one sort of the scores for all metrics."""
-
-    def __init__(
-        self, positive: AnyArray, scores: FloatArray, weight: FloatArray, fold: IntArray | None
-    ) -> None:
-        scores = round_scores(scores)
-        order = np.argsort(scores)[::-1]
-        self._positive, self._scores, self._weight = positive[order], scores[order], weight[order]
-        self._fold = None if fold is None else fold[order]
-        self._factors = class_factors_of(positive, weight)
-
-    def criterion(self, metric: Metric) -> Criterion:
-        """Return by what candidates are chosen on these rows."""
-        return Criterion.of_rows(metric, self._positive, self._weight)
-
-    @cached_property
-    def whole(self) -> Curve:
-        """The curve of all rows."""
-        return self._curve(slice(None), 1.0)
-
-    @cached_property
-    def folds(self) -> tuple[Curve, ...]:
-        """The curve of each fold, scaled to the weight of all rows; empty without folds."""
-        if self._fold is None:
-            return ()
-        total, curves = float(self._weight.sum()), []
-        for number in np.flatnonzero(np.bincount(self._fold)):
-            rows = np.flatnonzero(self._fold == number)
-            factor = total / float(self._weight[rows].sum())  # a quota may be a count of all rows
-            curves.append(self._curve(rows, factor))
-        return tuple(curves)
-
-    def _curve(self, rows: Any, factor: float) -> Curve:
-        positive, scores = self._positive[rows], self._scores[rows]
-        if self._factors is None:
-            return Curve.of_sorted(positive, scores, factor * self._weight[rows])
-        by_class = (factor * weight for weight in self._factors)
-        return Curve.of_sorted(positive, scores).scaled(*by_class)
 
 
 class Comparison(NamedTuple):
@@ -252,7 +179,9 @@ def compare(
 ) -> Comparison:
     """Return the losses of candidates from their curves; the metric decides if nothing else does.
 
-    Near ties with the best become ties.
+    With folds, what decides is the mean of two: that of all rows together, and the mean over folds.
+    All rows together are the fairer judge, because one threshold must serve them all; but they
+    also judge how well the scores of different folds agree. Near ties with the best become ties.
     """
     by = ExactMetric(metric) if criterion is None else criterion
     values = [best_values(by, each.whole, each.folds) for each in candidates]
@@ -311,7 +240,9 @@ def choose_line(
     for most in (FIRST_ROWS, MOST_ROWS):
         rows = first_rows_per_class(positive, most)
         weights = rescaled_weights(positive, weight, rows)
-        chosen = choose(metric, positive[rows], scores_of(X[rows], lines[left]), weights)
+        scores = scores_of(X[rows], lines[left]).T
+        curves = [Curves.of_scores(positive[rows], each, weights, None) for each in scores]
+        chosen = compare(metric, curves)
         best = int(left[chosen.best])
         if len(rows) == len(positive):
             break
@@ -325,20 +256,6 @@ def curve_maker(positive: AnyArray, weight: FloatArray) -> Callable[[FloatArray]
     if factors is not None:
         return lambda scores: Curve.of(positive, scores).scaled(*factors)
     return lambda scores: Curve.of(positive, scores, weight)
-
-
-def class_factors_of(positive: AnyArray, weight: FloatArray) -> tuple[float, float] | None:
-    """Return the weight of every positive and of every negative, if all of a class are equal."""
-    factors = float(weight[positive.argmax()]), float(weight[positive.argmin()])
-    return factors if np.array_equal(weight, np.where(positive, *factors)) else None
-
-
-def round_scores(scores: FloatArray) -> FloatArray:
-    """Round scores to multiples of 2⁻⁴⁰, so that equal rows tie.
-
-    A matrix product may differ in the last digit between equal rows at different positions.
-    """
-    return np.rint(scores * _GRID) / _GRID
 
 
 @dataclass(frozen=True)

@@ -13,14 +13,8 @@ from scipy.special import ndtr, ndtri
 
 from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.exceptions import OneClassPredictedWarning, find_stacklevel
-from directrix.frontier.compare import (
-    Curves,
-    design_without,
-    held_out_scores,
-    is_flat,
-    round_scores,
-    scores_of,
-)
+from directrix.frontier.compare import design_without, held_out_scores, is_flat, scores_of
+from directrix.frontier.curves import Curves, ScoreCurves, round_scores
 from directrix.frontier.pencil import (
     ArcSearch,
     Grid,
@@ -456,7 +450,7 @@ class SummaryCandidate:
     whole_line: FloatArray
     fold_lines: list[FloatArray]
     remake: Callable[[Any, AnyArray, FloatArray], FloatArray]
-    held_out: tuple[FloatArray, Curves] | None = None
+    held_out: ScoreCurves | None = None
     n_rows: int = 0
     complexity: float = _COMPLEXITY
     ridge: float = 0.0
@@ -468,17 +462,8 @@ class SummaryCandidate:
         return self.whole_line.copy()
 
     @property
-    def scores(self) -> FloatArray:
-        """Held-out scores of the rows."""
-        return self._on_rows[0]
-
-    @property
-    def curves(self) -> Curves:
+    def curves(self) -> ScoreCurves:
         """Rates of the held-out scores at every threshold."""
-        return self._on_rows[1]
-
-    @property
-    def _on_rows(self) -> tuple[FloatArray, Curves]:
         if self.held_out is None:
             msg = f"{self.name} is made from counts, which have no rows to score"
             raise ValueError(msg)
@@ -536,8 +521,8 @@ class MomentLines:
             return round_scores(scores_of(X, self.lines))
         return round_scores(held_out_scores(X, fold, self.fold_lines))
 
-    def candidates(self, scores: FloatArray, curves: Sequence[Curves]) -> list[SummaryCandidate]:
-        """Return the lines as candidates, with their held-out scores and the curves of these."""
+    def candidates(self, curves: Sequence[ScoreCurves]) -> list[SummaryCandidate]:
+        """Return the lines as candidates, with the curves of their held-out scores."""
         shrinkages = [frontier.shrinkage for frontier in self.frontiers]
         return [
             SummaryCandidate(
@@ -545,8 +530,8 @@ class MomentLines:
                 self.lines[index],
                 [lines[index] for lines in self.fold_lines],
                 partial(_shrunk_line, shrinkages, index),
-                (scores[:, index], curves[index]),
-                len(scores),
+                curves[index],
+                len(curves[index].scores),
             )
             for index in range(len(self.lines))
         ]
@@ -572,7 +557,12 @@ def _shrunk_line(
 
 
 def moment_candidates(
-    moments: Moments, X: Any, positive: AnyArray, weight: FloatArray, fold: IntArray | None
+    moments: Moments,
+    X: Any,
+    positive: AnyArray,
+    weight: FloatArray,
+    fold: IntArray | None,
+    group: IntArray | None = None,
 ) -> list[SummaryCandidate]:
     """Return candidates of several shrinkages, which serve every metric.
 
@@ -580,7 +570,8 @@ def moment_candidates(
     """
     lines = MomentLines.of(moments, None, SHRINKAGES)
     scores = lines.held_out(X, fold)
-    return lines.candidates(scores, [Curves(positive, each, weight, fold) for each in scores.T])
+    curves = [Curves.of_scores(positive, each, weight, fold, group) for each in scores.T]
+    return lines.candidates(curves)
 
 
 # ── Lines under a ridge in the units of the features ──────────────────────────────────────────────
@@ -600,6 +591,7 @@ def ridge_candidates(
     *,
     baseline: bool,
     signs: IntArray | None = None,
+    group: IntArray | None = None,
 ) -> list[SummaryCandidate]:
     """Return candidates of several ridges and trade-offs, compared on held-out rows.
 
@@ -618,8 +610,7 @@ def ridge_candidates(
         for each in (lines, *fold_lines):  # no column tells rows apart: slopes are rounding
             each[flat] = 0.0
     scores = scores_of(whole, lines) if fold is None else held_out_scores(X, fold, fold_lines)
-    columns = round_scores(scores).T
-    held_out = [(column, Curves(positive, column, weight, fold)) for column in columns]
+    held_out = [Curves.of_scores(positive, column, weight, fold, group) for column in scores.T]
     source = "bin counts" if signs is None else "class moments with signs"
     return with_ridges(
         source, settings, lines, fold_lines, held_out, baseline=baseline, signs=signs
@@ -631,7 +622,7 @@ def with_ridges(
     settings: Sequence[tuple[float, float]],
     lines: FloatArray,
     fold_lines: Sequence[FloatArray],
-    held_out: Sequence[tuple[FloatArray, Curves]] = (),
+    held_out: Sequence[ScoreCurves] = (),
     *,
     baseline: bool,
     signs: IntArray | None = None,
@@ -648,7 +639,7 @@ def with_ridges(
             [of_fold[k] for of_fold in fold_lines],
             partial(_ridge_line, ridge, angle, signs),
             held_out[k] if held_out else None,
-            len(held_out[k][0]) if held_out else 0,
+            len(held_out[k].scores) if held_out else 0,
             0.0 if baseline and angle == RidgeMoments.equal_angle else _COMPLEXITY,
             ridge,
             angle,

@@ -13,14 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.exceptions import silenced
 from directrix.frontier.batch_solver import BatchSolver
-from directrix.frontier.compare import (
-    Curves,
-    FoldDesigns,
-    design_without,
-    round_scores,
-    scaled_lines,
-    scores_of,
-)
+from directrix.frontier.compare import FoldDesigns, design_without, scaled_lines, scores_of
+from directrix.frontier.curves import Curves, ScoreCurves
 from directrix.frontier.recipes import Key, Recipe
 from directrix.objectives import DataObjective
 from directrix.solve import Callback, Solution, lbfgs, stop_after
@@ -79,9 +73,10 @@ class RowCandidate:
         """Fit the candidate without each fold."""
         frontier = self.frontier
         if self.recipe.key not in frontier.held_out:
-            scores = round_scores(self._scores(frontier.folds))
-            curves = Curves(frontier.positive, scores, frontier.weight, frontier.fold)
-            frontier.held_out[self.recipe.key] = scores, curves
+            scores = self._scores(frontier.folds)
+            rows = frontier.positive, scores, frontier.weight, frontier.fold, frontier.group
+            curves = Curves.of_scores(*rows)
+            frontier.held_out[self.recipe.key] = curves
             frontier.report_progress(self)
 
     def trial(self, folds: Sequence[int | None]) -> Curves:
@@ -90,21 +85,16 @@ class RowCandidate:
         scores = self._scores(folds)
         frontier.report_progress(self)
         if frontier.fold is None:
-            return Curves(frontier.positive, scores, frontier.weight, None)
+            return Curves.of_scores(frontier.positive, scores, frontier.weight, None)
         rows = np.flatnonzero(np.isin(frontier.fold, np.array(folds)))
         weight = frontier.weight[rows]
         weight = weight * float(frontier.weight.sum() / weight.sum())  # they stand for all rows
-        return Curves(frontier.positive[rows], scores[rows], weight, frontier.fold[rows])
+        return Curves.of_scores(frontier.positive[rows], scores[rows], weight, frontier.fold[rows])
 
     @property
-    def scores(self) -> FloatArray:
-        """Held-out scores of the rows; the candidate must be fitted."""
-        return self.frontier.held_out[self.recipe.key][0]
-
-    @property
-    def curves(self) -> Curves:
-        """Rates of the held-out scores at every threshold; the candidate must be fitted."""
-        return self.frontier.held_out[self.recipe.key][1]
+    def curves(self) -> ScoreCurves:
+        """Curves of the held-out scores of the rows; the candidate must be fitted."""
+        return self.frontier.held_out[self.recipe.key]
 
     @property
     def line(self) -> FloatArray:
@@ -215,6 +205,8 @@ class RowFrontier:
     weight: FloatArray
     #: None if rows are too few to hold some out: candidates are then compared on training rows.
     fold: IntArray | None
+    #: Rows of one group are dependent.
+    group: IntArray | None = None
     #: From rows, classes and weights to where recipes without a start begin; zero by default.
     start: Callable[[Any, AnyArray, FloatArray], FloatArray] | None = None
     #: Takes an objective, a start and a callback; L-BFGS by default.
@@ -239,7 +231,7 @@ class RowFrontier:
     solutions: dict[tuple[Key, int | None], FloatArray] = field(default_factory=dict)
     lines: dict[tuple[Key, int | None], FloatArray] = field(default_factory=dict)
     fold_scores: dict[tuple[Key, int | None], FloatArray] = field(default_factory=dict)
-    held_out: dict[Key, tuple[FloatArray, Curves]] = field(default_factory=dict)
+    held_out: dict[Key, ScoreCurves] = field(default_factory=dict)
     #: Where recipes without a start begin, without each fold; zero where it is not given.
     starts: dict[int | None, FloatArray] = field(default_factory=dict)
     _training: dict[int | None, tuple[Any, AnyArray, FloatArray]] = field(default_factory=dict)

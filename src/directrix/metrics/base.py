@@ -385,16 +385,6 @@ class Metric(ABC):
         """
         return None
 
-    def constraint(self, prior: float, n_rows: float | None = None) -> Limit | None:
-        """Return what bounds the operating point: the limit, or the quota as a limit.
-
-        Parameters
-        ----------
-        prior, n_rows : as in `quota`
-        """
-        share = self.quota(prior, n_rows)
-        return self.limit if share is None else Limit("alerts", share, at_most=True)
-
     @property
     def unit(self) -> float:
         """Size of the worst value, by which differences of the metric are scaled."""

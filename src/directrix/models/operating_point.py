@@ -14,11 +14,11 @@ from scipy.special import expit, log_expit, logit
 
 from directrix._normal import cdf, z_value
 from directrix._printing import html_table, text_table
-from directrix._typing import AnyArray, FloatArray
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.metrics import AUC, FromRates
 from directrix.metrics.base import Curve, Metric, precision_of
 from directrix.metrics.budget import KeptBudget
-from directrix.models.money import Money
+from directrix.models.money import Money, stated_metric
 from directrix.models.segment_rates import SegmentRates
 from directrix.models.shares import LEVEL, on_logit_scale, wilson
 from directrix.moments.projection import ScoreMoments
@@ -418,6 +418,36 @@ _RATE_NAMES = ("recall", "FPR", "precision")
 
 
 @dataclass(frozen=True)
+class Rule:
+    """Which rows a classifier flags, as data that is saved and exported.
+
+    Parameters
+    ----------
+    by_saving : bool
+        Whether rows are compared by what flagging them saves in expectation, not by their score.
+    threshold : float
+        Rows above it are flagged; scores are less that of the operating point.
+    budget : KeptBudget, optional
+        Thresholds in its place, one for each team.
+    """
+
+    by_saving: bool = False
+    threshold: float = 0.0
+    budget: KeptBudget | None = None
+
+    @property
+    def team(self) -> str | None:
+        """The column of teams that have thresholds of their own."""
+        return None if self.budget is None else self.budget.budget.by
+
+    def flags(self, values: FloatArray, team: IntArray | None = None) -> AnyArray:
+        """Return whether rows are flagged, by their scores or savings; ``team`` as in `Periods`."""
+        if self.budget is None:
+            return values > self.threshold
+        return values > self.budget.of_rows(team, len(values))
+
+
+@dataclass(frozen=True)
 class OperatingPoint:
     """The threshold of a classifier, and the rates there.
 
@@ -464,6 +494,21 @@ class OperatingPoint:
     money: Money | None = field(default=None, repr=False)
     budget: KeptBudget | None = field(default=None, repr=False)
     segments: SegmentRates | None = field(default=None, repr=False)
+
+    @property
+    def rule(self) -> Rule:
+        """Which rows are flagged."""
+        by_saving, kept = bool(getattr(stated_metric(self.metric), "by_row", False)), self.budget
+        if kept is not None and not by_saving and kept.budget.by is None:
+            kept = None  # one threshold of the score, which is at zero
+        return Rule(by_saving, budget=kept)
+
+    @property
+    def origin(self) -> str | None:
+        """Where the rates to expect come from: named rows, or "normal scores" of a summary."""
+        if self.expected is None and self.predicted is not None:
+            return "normal scores"
+        return self.rows
 
     @property
     def predicts_one_class(self) -> bool:

@@ -286,8 +286,10 @@ class DirectReport:
         if complexities is None:
             complexities = [candidate.complexity for candidate in candidates]
         logistic = [k for k, complexity in enumerate(complexities) if complexity == 0.0]
-        best_simple = min(logistic, key=lambda k: deciding[k])
-        gap = Gap.of_folds(better, fold_losses[best_simple] - fold_losses[chosen])
+        gap = None
+        if logistic:
+            best_simple = min(logistic, key=lambda k: deciding[k])
+            gap = Gap.of_folds(better, fold_losses[best_simple] - fold_losses[chosen])
         best = comparison.best
         why = f"It was the best of {len(candidates)} candidates on {rows}."
         if len(candidates) == 1:

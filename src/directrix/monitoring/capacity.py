@@ -8,7 +8,6 @@ alerts may be aimed at.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import copy
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -176,9 +175,7 @@ def _with_thresholds(model: Any, kept: KeptBudget, *, by_row: bool) -> Any:
         money=None,
     )
     if by_row:
-        changed = copy(model)
-        changed._operating_point = point  # noqa: SLF001 - a copy that is made here
-        return changed
+        return model.with_state(point, model.calibration_, None)
     lowest = kept.lowest
     point = replace(point, threshold=model.threshold_above(lowest), budget=kept.moved(lowest))
     return model.with_threshold(point)

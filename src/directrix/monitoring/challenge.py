@@ -9,9 +9,9 @@ import numpy as np
 from directrix._printing import html_table, text_table
 from directrix.classifiers.evaluation import BEST_CUTOFF, metric_of
 from directrix.classifiers.labels import positive_of
-from directrix.fitting.choice import HeldOutArea
 from directrix.fitting.held_out_scores import known_columns
 from directrix.fitting.training_rows import Rows
+from directrix.fitting.trials import HeldOutArea
 from directrix.metrics import FromRates
 from directrix.metrics.base import Curve
 from directrix.metrics.table import resolve

@@ -4,7 +4,7 @@ from scipy.special import expit, logit
 from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
 
-from directrix.fitting.finalize import _calibrated
+from directrix.fitting.evidence import calibration_of
 from directrix.fitting.training_rows import Rows
 from directrix.frontier.compare import FIRST_ROWS
 from directrix.models.operating_point import (
@@ -147,7 +147,7 @@ def test_of_very_many_rows_a_sample_is_fitted():
     n = 3 * FIRST_ROWS + 1
     positive, scores, _ = scored(2 * n)
     weight = np.ones(2 * n)
-    fit = _calibrated(Rows(None, positive, weight, None), scores, None)
+    fit = calibration_of(Rows(None, positive, weight, None), scores, None)
     whole = calibration_from_scores(positive, scores, weight, "the training rows")
     assert fit.how == whole.how
     assert fit(GRID) != pytest.approx(whole(GRID), abs=1e-7)

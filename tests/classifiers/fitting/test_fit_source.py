@@ -41,6 +41,6 @@ def test_every_fold_is_scored_in_one_pass_and_the_best_candidate_is_chosen():
     selection = SourceFit(AUC(), passes, None).count(group, None, "yes", (1.0, 1.0))
     assert passes.asked == [[0, 1]]
     assert sum(histogram.weight.sum() for histogram in selection.by_fold) == 4000
-    chosen = selection.choose()
-    assert selection.candidates[chosen.index].name == "2.0"
-    assert len(chosen.comparison.values) == 3
+    chosen = SourceFit(AUC(), passes, None).chosen(selection)
+    assert selection.candidates[chosen.number].name == chosen.report.chosen == "2.0"
+    assert len(chosen.report.tried) == 3

@@ -1,6 +1,6 @@
 import numpy as np
 
-from directrix.fitting.finalize import HeldOut
+from directrix.fitting.evidence import HeldOut
 from directrix.fitting.histogram_choice import select_from_histograms
 from directrix.fitting.training_rows import Rows
 from directrix.metrics import FBeta
@@ -36,7 +36,7 @@ def test_the_best_threshold_is_that_of_the_rows_to_the_width_of_a_bin():
         held_out = HeldOut.of_rows(rows, scores)
         chosen = select_from_histograms(FBeta(), held_out.folds, (1.0, 1.0))
         exact = FBeta().best(Curve.of(rows.positive, scores, rows.weight))
-        assert abs(chosen.assessment.empirical.metric - exact.value) < 0.003
+        assert abs(chosen.best.assessment.empirical.metric - exact.value) < 0.003
 
 
 def test_a_restated_decision_function_has_restated_thresholds():

@@ -6,8 +6,9 @@ import pytest
 from scipy.stats import binomtest, norm
 from sklearn.metrics import confusion_matrix
 
-from directrix.fitting.choice import _no_better, limit_by_order
-from directrix.fitting.finalize import fit_threshold, warn_about_one_class
+from directrix.fitting.choice import _no_better, limit_by_order, sizes_of
+from directrix.fitting.evidence import RowEvidence
+from directrix.fitting.finish import warn_about_few_rows, warn_about_one_class
 from directrix.fitting.training_rows import Rows
 from directrix.metrics import (
     AUC,
@@ -226,9 +227,15 @@ def training_rows(positive, weight=None):
     return Rows(None, positive, np.ones(len(positive)) if weight is None else weight)
 
 
+def best_threshold(metric, rows, scores):
+    evidence = RowEvidence(rows, scores)
+    index = metric.best(evidence.curve).index
+    return evidence.threshold(index), evidence.curve, index
+
+
 def test_rows_are_cut_where_the_metric_is_best():
     positive, scores = scored()
-    threshold, curve, place = fit_threshold(Error(), training_rows(positive), scores)
+    threshold, curve, place = best_threshold(Error(), training_rows(positive), scores)
     wrong = [np.mean((scores > t) != positive) for t in (-np.inf, *scores)]
     assert np.mean((scores > threshold) != positive) == min(wrong)
     assert Error().value_at(curve, place) == pytest.approx(min(wrong))
@@ -242,7 +249,7 @@ def test_where_one_class_for_all_is_best_it_is_said_and_the_threshold_is_finite(
     scores[[3, 4]] = scores.max() + 1.0, scores.min() - 1.0
     positive[[3, 4]] = False, True
     rows = training_rows(positive)
-    threshold, curve, index = fit_threshold(cost, rows, scores)
+    threshold, curve, index = best_threshold(cost, rows, scores)
     rates = rates_of(cost, float(curve.tpr[index]), float(curve.fpr[index]), curve.prior, None)
     point = OperatingPoint(cost, threshold, empirical=rates, rows="held-out rows")
     with pytest.warns(
@@ -259,9 +266,8 @@ def test_where_one_class_for_all_is_best_it_is_said_and_the_threshold_is_finite(
 def test_where_a_class_has_few_rows_it_is_said(weighted):
     positive = np.arange(200) < (100 if weighted else 9)
     weight = np.where(np.arange(200) < 9, 1.0, np.where(positive, 1e-6, 1.0))
-    scores = np.random.default_rng(0).normal(size=200) + 5.0 * positive
     with pytest.warns(UserWarning, match=r"one class has 9 rows only.*operating_point_\.intervals"):
-        fit_threshold(Error(), training_rows(positive, weight), scores)
+        warn_about_few_rows(min(sizes_of(training_rows(positive, weight))))
 
 
 def test_it_reads_well():

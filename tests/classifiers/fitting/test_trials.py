@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from directrix.fitting.choice import HeldOutArea, Trials, label_noise
 from directrix.fitting.training_rows import Rows
+from directrix.fitting.trials import HeldOutArea, Trials, label_noise
 from directrix.frontier.compare import LeastLoss
 from directrix.metrics import AUC
 

@@ -370,8 +370,8 @@ def test_the_best_candidate_and_threshold_are_picked(metric):
     metric = resolve(metric)
     picked = select_from_histograms(metric, folds, (1.0, 1.0))
     assert picked.index == 1
-    above = X[:, 1] > picked.threshold
-    rates = picked.assessment.empirical
+    above = X[:, 1] > picked.best.point.threshold
+    rates = picked.best.assessment.empirical
     assert rates.fpr == pytest.approx(above[~positive].mean(), abs=1e-12)
     assert rates.tpr == pytest.approx(above[positive].mean(), abs=1e-12)
 
@@ -381,9 +381,9 @@ def test_where_one_class_for_all_is_best_the_threshold_is_beyond_all_scores():
     counts[0, 0, BINS // 2], counts[0, 1, BINS // 2] = 99.0, 1.0
     histogram = ScoreHistogram(SIDES, counts, np.array([99.0, 1.0]))
     picked = select_from_histograms(resolve("error"), (histogram,), (1.0, 1.0))
-    assert picked.threshold > centres()[BINS // 2]
+    assert picked.best.point.threshold > centres()[BINS // 2]
     picked = select_from_histograms(resolve("error"), (histogram,), (1.0, 1e4))
-    assert picked.threshold < centres()[BINS // 2]
+    assert picked.best.point.threshold < centres()[BINS // 2]
 
 
 # ── a data set ────────────────────────────────────────────────────────────────────────────────────

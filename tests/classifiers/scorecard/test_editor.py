@@ -11,7 +11,7 @@ import pytest
 from directrix import ScorecardClassifier
 from directrix.classifiers.scorecard.edit_log import EditLog
 from directrix.classifiers.scorecard.editor_base import filled_cells
-from directrix.designs.editing import best_index, finite_threshold
+from directrix.designs.editing import best_index
 from directrix.exceptions import (
     BinNotFoundError,
     ColumnNotFoundError,
@@ -19,6 +19,7 @@ from directrix.exceptions import (
     LockboxReadWarning,
     NearestCutsWarning,
 )
+from directrix.fitting.guarantee import finite_threshold
 from directrix.metrics.base import Curve
 from directrix.tables import NumberBins
 

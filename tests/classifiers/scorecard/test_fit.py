@@ -53,7 +53,7 @@ class TestStraightLines:
                 kept, tested = rows.fold != fold, rows.fold == fold
                 theirs = LogisticRegression(C=1.0 / (candidate.recipe.ridge * kept.sum()), tol=1e-8)
                 scores = theirs.fit(design[kept], rows.positive[kept]).decision_function(design)
-                order = np.corrcoef(scores[tested], candidate.scores[tested])[0, 1]
+                order = np.corrcoef(scores[tested], candidate.curves.scores[tested])[0, 1]
                 assert order > 0.999
 
     @staticmethod

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from directrix.designs.card import CardCandidates, UnbinnedBaseline
-from directrix.fitting.choice import Trials
 from directrix.fitting.fit_rows import fit_best
 from directrix.fitting.training_rows import Rows
+from directrix.fitting.trials import Trials
 from directrix.frontier.compare import LeastLoss
 from directrix.metrics import AUC
 from directrix.tables import Binner

@@ -1,5 +1,6 @@
 import io
 from copy import copy
+from dataclasses import replace
 
 import duckdb
 import numpy as np
@@ -250,7 +251,8 @@ def test_names_that_no_column_can_have_are_refused(dialect, names, words, fitted
 
 def test_a_name_that_is_not_written_may_be_any(fitted):
     classifier = copy(fitted("whole_labels"))
-    classifier.coef_ = classifier.coef_ * [1.0, 0.0]
+    line = classifier._result.line * [1.0, 0.0, 1.0]
+    classifier._result = replace(classifier._result, line=line)
     assert '""' not in to_sql(classifier, columns=["a", ""]).prediction
     assert "Age" in to_sql(classifier, columns=["Age", "\ud800"]).prediction
     with pytest.raises(SqlNameError, match="feature 1 and feature 2 would be one column"):

@@ -76,34 +76,6 @@ def test_columns_that_add_up_exactly_leave_nothing():
     np.testing.assert_allclose(residual, 0, atol=1e-3)
 
 
-def test_residuals_of_a_card_are_tested_in_its_tables():
-    X, y = table()
-    counts = BinCounts.of(Binner().fit(X), X, y)
-    p = 1 / (1 + np.exp(1 - X["a"] - X["b"]))
-    residual, curvature = (y - p).to_numpy(), (p * (1 - p)).to_numpy()
-    gains = counts.pair_gains(*(counts.pair_sums(X, v) for v in (residual, curvature)))
-    assert gains[0][:2] == ("a", "c")
-    assert gains[0].gain > 3 * gains[1].gain
-
-
-def test_sums_are_those_over_rows():
-    X, _ = table(n=300)
-    binner = Binner(max_bins=4).fit(X)
-    counts = BinCounts.empty(binner)
-    values = np.random.default_rng(1).normal(size=300)
-    sums = counts.pair_sums(X, values).toarray()
-    cells = binner.cells(X)
-    starts = counts.starts
-    expected = np.zeros_like(sums)
-    for row, value in zip(cells + starts[:-1], values, strict=True):
-        expected[np.ix_(row, row)] += value
-    np.testing.assert_allclose(sums, np.triu(expected), atol=1e-12)
-    with pytest.raises(ValueError, match="one finite number for each row"):
-        counts.pair_sums(X, np.full(300, np.nan))
-    with pytest.raises(ValueError, match="300 rows but 2 labels"):
-        counts.pair_sums(X, [0.0, 1.0])
-
-
 def test_two_classes_are_needed():
     X, y = table(n=300)
     counts = BinCounts.of(Binner().fit(X), X, y + (X["b"] > 0))

@@ -31,7 +31,7 @@ from directrix.exceptions import OneClassPredictedWarning, find_stacklevel
 from directrix.files.layout import is_number
 from directrix.fitting.choice import sizes_of
 from directrix.fitting.copies import warn_about_copies
-from directrix.fitting.finalize import warn_about_few_rows
+from directrix.fitting.finish import warn_about_few_rows
 from directrix.fitting.progress import Progress
 from directrix.fitting.training_rows import Standardization, checked_weight, relative_weight
 from directrix.losses import BetaBernoulli

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -19,7 +20,7 @@ from directrix.classifiers.scorecard.training_table import BinnedTable, Training
 from directrix.designs.card import CardSettings
 from directrix.designs.counted import card_of_counts
 from directrix.fitting.directions import directions_of
-from directrix.fitting.fit_rows import Fitted
+from directrix.fitting.fit_rows import Ask, Fitted, fit_design
 from directrix.fitting.guarantee import Limits
 from directrix.fitting.progress import Progress
 from directrix.fitting.training_rows import weighted_by
@@ -359,7 +360,7 @@ class ScorecardClassifier(CardModel):
         return ending_with(self.positive, two_classes(labels))
 
     def _prepared(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> PreparedFit:
-        """Validate a table; set classes, bins and columns, and return what a fit needs."""
+        """Validate a table; set classes, bins and columns, and return what makes cards of it."""
         table = TrainingTable.of(self, X, y, sample_weight, groups)
         self._set_classes(table.classes)
         columns = [table.table.columns[k] for k in table.order]
@@ -373,7 +374,11 @@ class ScorecardClassifier(CardModel):
         kept = self.binner_.table_of(table.restored(table.rows.X))
         self._seen = TableProfile.of_bins(self.binner_, kept)
         design = binned.design(self._settings(self.binner_.bins_))
-        return PreparedFit(rows, design, binned.completed)
+
+        def fits(ask: Ask) -> list[Fitted]:
+            return [binned.completed(fit) for fit in fit_design(ask, design)]
+
+        return PreparedFit(rows, fits)
 
     def _copy_features(self, other: Any) -> None:
         """Take the classes, features and bins from a classifier fitted to the same rows."""
@@ -421,4 +426,5 @@ class ScorecardClassifier(CardModel):
         self._sizes = tuple(sorted((*fit.sizes, fit._replace(sizes=())), key=_by_lines))
         if fit.card is not None:
             remedy = "Ask max_lines for more: the full card is better."
-            self._set_card(fit.card, fit.fitted, remedy if fit.report.too_short else "")
+            fitted = replace(fit.fitted, report=fit.report)
+            self._set_card(fit.card, fitted, remedy if fit.report.too_short else "")

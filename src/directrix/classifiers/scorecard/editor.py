@@ -361,12 +361,11 @@ class CardEditor:
             point = replace(
                 fitted.operating_point, expected=found.expected, intervals=found.intervals
             )
-            fitted = fitted._replace(operating_point=point)
+            fitted = replace(fitted, operating_point=point)
             report = self._report(assessment.estimate, found.estimate, base.lockbox)
         made = copy(base.template)
         made._set_binner(base.binner)  # noqa: SLF001 - a copy that is made here
         made._set_model(Fitted(fitted, report, card))  # noqa: SLF001 - likewise
-        made._report = made._final_report(report)  # noqa: SLF001 - likewise
         return made
 
     @cached_property
@@ -382,7 +381,8 @@ class CardEditor:
         if base.scale.scale is None:
             line = np.array([1.0, 0.0])
             unit = abs(base.scale.kappa)
-            fitted = fitted._replace(
+            fitted = replace(
+                fitted,
                 line=line,
                 calibration=_restated(fitted.calibration, unit),
                 held_out=fitted.held_out.restated(0.0, unit) if fitted.held_out else None,

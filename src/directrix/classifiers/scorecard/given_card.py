@@ -74,5 +74,4 @@ def typed_card_on_rows(
     why = f"Its points and its cutoff of {card.cutoff:g} were given."
     report = DirectReport(metric, _ROWS, (), "existing card", why, assessment.estimate, None)
     classifier._set_model(Fitted(fitted, report, made))  # noqa: SLF001 - likewise
-    classifier._report = classifier._final_report(report)  # noqa: SLF001 - likewise
     return classifier

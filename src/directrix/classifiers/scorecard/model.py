@@ -19,7 +19,7 @@ from directrix.classifiers.state import ModelMetadata, ModelState, StateArrays, 
 from directrix.exceptions import CardSizeError, StateError
 from directrix.exceptions.files import BinnerFileError
 from directrix.files.layout import is_count
-from directrix.fitting.finalize import FittedLine
+from directrix.fitting.finish import FitResult
 from directrix.fitting.fit_rows import Fitted
 from directrix.models.card import Card, Cross
 from directrix.models.gap import Gap
@@ -32,7 +32,7 @@ from directrix.tables import Binner
 from directrix.tables.table import has_names
 
 
-def _with_held_out(card: Card, fitted: FittedLine) -> Card:
+def _with_held_out(card: Card, fitted: FitResult) -> Card:
     """Return a card that knows the held-out rows of its fit by their points."""
     held_out = fitted.held_out
     if held_out is None or held_out.seen:
@@ -332,17 +332,15 @@ class CardModel(MetricClassifier):
         made.set_params(max_lines=max_lines)
         made._weighted_by = self.operating_point_.weighted_by  # noqa: SLF001 - a copy of itself
         made._set_model(chosen)  # noqa: SLF001 - likewise
-        made._report = made._final_report(chosen.report)  # noqa: SLF001 - likewise
         made._sizes = known  # noqa: SLF001 - likewise
         return made
 
-    def _set_card(self, card: Card, fitted: FittedLine, remedy: str = "") -> None:
-        """Store a card of points in favour of the positive class; see `_set_point`."""
+    def _set_card(self, card: Card, fitted: FitResult, remedy: str = "") -> None:
+        """Store a card of points in favour of the positive class; see `_keep`."""
         is_last, calibration = not self._catches_first, fitted.calibration
-        card = card.with_positive(self.positive_, is_last=is_last)
-        self._set_point(fitted, remedy=remedy)
-        self.calibration_ = calibration if is_last else calibration.sign_flipped()
-        self.card_ = _with_held_out(card, fitted)
+        self.card_ = _with_held_out(card.with_positive(self.positive_, is_last=is_last), fitted)
+        calibration = calibration if is_last else calibration.sign_flipped()
+        self._keep(replace(fitted, calibration=calibration), remedy=remedy)
 
     @property
     def _baseline_gap(self) -> Gap | None:

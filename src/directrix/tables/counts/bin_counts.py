@@ -9,7 +9,6 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from directrix._typing import AnyArray, FloatArray, IntArray
@@ -24,7 +23,7 @@ from directrix.tables.binner import Binner, onehot, thermometer
 from directrix.tables.bins import Bins
 from directrix.tables.coding.crosses import PairGain, additive_residuals, rank_pair_gains
 from directrix.tables.counts import storage
-from directrix.tables.counts.pair_counts import PairCounts, count_rows, sum_pairs
+from directrix.tables.counts.pair_counts import PairCounts, count_rows
 from directrix.tables.counts.rebinning import coarser
 from directrix.tables.counts.storage import (
     CellMoments,
@@ -393,49 +392,25 @@ class BinCounts(ClasswiseSummary):
         }
         return dict(sorted(values.items(), key=lambda item: -item[1]))
 
-    def pair_sums(self, X: Any, values: Any) -> Any:
-        """Return sums of a number of each row by pairs of cells, as a sparse upper triangle.
-
-        Parameters
-        ----------
-        X : data frame, Arrow table, array, sparse matrix, list of rows, or Table
-        values : array of shape (n,)
-            For instance residuals of a card, or their curvatures.
-        """
-        return sum_pairs(self.binner, X, values)
-
-    def pair_gains(
-        self,
-        residual: Any = None,
-        curvature: Any = None,
-        *,
-        columns: Sequence[str | int] | None = None,
-    ) -> list[PairGain]:
+    def pair_gains(self, columns: Sequence[str | int] | None = None) -> list[PairGain]:
         """Test every pair of columns for an interaction, and return the largest gains first.
 
+        A gain is beyond the additive model of both columns, fitted to their counts.
+
         Parameters
         ----------
-        residual, curvature : sparse arrays of shape (cells, cells), optional
-            `pair_sums` of label less probability by a card, and of p (1 − p), both times the row's
-            weight. By default of the additive model of both columns, fitted to their counts.
         columns : sequence of str or int, optional
             Columns whose pairs are tested; by default all. A pair takes some milliseconds.
         """
         labels.negative_and_positive(self.classes)
         chosen = self.column_names if columns is None else columns
         index = [column_position(self.bins, column) for column in chosen]
-        given = None if residual is None else [sparse.csr_array(m) for m in (residual, curvature)]
 
-        def sums(k: int) -> Callable[[int], tuple[FloatArray, FloatArray]]:
-            start, stop = self.span(k)
-            rows = slice(start, stop)
-            if given is None:
-                tables = self.block(rows, slice(0, self.n_cells))
-                return lambda j: additive_residuals(tables[:, :, slice(*self.span(j))])
-            first, second = (matrix[rows].toarray() for matrix in given)
-            return lambda j: (first[:, slice(*self.span(j))], second[:, slice(*self.span(j))])
+        def residuals(k: int) -> Callable[[int], tuple[FloatArray, FloatArray]]:
+            tables = self.block(slice(*self.span(k)), slice(0, self.n_cells))
+            return lambda j: additive_residuals(tables[:, :, slice(*self.span(j))])
 
-        return rank_pair_gains(self.bins, sorted(set(index)), self.cells, sums)
+        return rank_pair_gains(self.bins, sorted(set(index)), self.cells, residuals)
 
     def _of_rows(self, rows: Any, y: Any, sample_weight: Any, fold: Any) -> BinCounts:
         return BinCounts.of(self.binner, rows, y, sample_weight, fold=fold)

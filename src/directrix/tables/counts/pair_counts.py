@@ -354,23 +354,6 @@ def count_rows(
     return by.classes, by.parts(groups)
 
 
-def sum_pairs(binner: Binner, X: Any, values: Any) -> Any:
-    """Return sums of a number of each row by pairs of cells, as a sparse upper triangle.
-
-    Values are finite numbers of any sign.
-    """
-    numbers = np.asarray(values, dtype=np.float64)
-    if numbers.ndim != 1 or not np.isfinite(numbers).all():
-        msg = f"the values must be one finite number for each row, not {numbers.shape}"
-        raise ValueError(msg)
-    sizes = [bins.n_cells for bins in binner.bins_]
-    group = np.zeros(len(numbers), dtype=np.int64)
-    sums = sparse.csr_array((sum(sizes), sum(sizes)))
-    for rows, cells in _cell_blocks(binner, X, len(numbers), None):
-        sums = sums + count_pairs(cells, sizes, group[rows], 1, numbers[rows])[0].pairs
-    return sums
-
-
 def _as_whole(weight: AnyArray) -> AnyArray:
     """Return weights as int64 if all are whole numbers, otherwise unchanged."""
     whole = np.array_equal(weight, np.floor(weight)) and weight.sum() <= MOST_WEIGHT
