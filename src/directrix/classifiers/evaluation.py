@@ -416,7 +416,7 @@ def measure_binary(scored: ScoredRows, metric: Metric, classes: Any) -> BinaryMe
         float(weight @ flagged),
         delivered,
         (
-            _error_rate(error, weight),
+            Measure("error rate", error, *wilson(error, effective_rows(weight), _LEVEL), "Wilson"),
             Measure("AUC", auc, *auc_interval, "DeLong"),
             Measure("recall", rates.tpr, *intervals.tpr, "Wilson"),
             Measure("FPR", rates.fpr, *intervals.fpr, "Wilson"),
@@ -469,10 +469,6 @@ def brier_score(residuals: FloatArray, weight: FloatArray) -> Measure:
     variance = float(share @ (squares - mean) ** 2)
     half_width = _Z * float(np.sqrt(variance / max(effective_rows(weight), 1.0)))
     return Measure("Brier score", mean, max(mean - half_width, 0.0), mean + half_width, "normal")
-
-
-def _error_rate(error: float, weight: FloatArray) -> Measure:
-    return Measure("error rate", error, *wilson(error, effective_rows(weight), _LEVEL), "Wilson")
 
 
 # ── Score histogram of a fitted classifier, in one pass over rows that live elsewhere ─────────────

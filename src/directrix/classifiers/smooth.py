@@ -80,20 +80,19 @@ def start_of(start: Any, classifier: Any, metric: Metric, units: Standardization
                 f"{line.shape}"
             )
             raise ValueError(msg)
-        given = units.line_there(toward_positive(classifier, line))
-        return lambda *_: given
-    if start not in ("moments", "zero", "previous"):
+    elif start not in ("moments", "zero", "previous"):
         msg = (
             f"start must be 'moments', 'zero', 'previous' or a line, intercept last, not {start!r}"
         )
         raise ValueError(msg)
-    if start == "previous" and hasattr(classifier, "coef_"):
-        line = np.append(classifier.coef_[0], classifier.intercept_)
-        previous = units.line_there(toward_positive(classifier, line))
-        return lambda *_: previous
-    if start == "moments":
+    elif start == "moments":
         return lambda *rows: _moment_line(metric, Moments.of(*rows))
-    return None
+    elif start == "zero" or not hasattr(classifier, "coef_"):
+        return None
+    else:
+        line = np.append(classifier.coef_[0], classifier.intercept_)
+    given = units.line_there(toward_positive(classifier, line))
+    return lambda *_: given
 
 
 def _moment_line(metric: Metric, moments: Moments) -> FloatArray:
@@ -246,7 +245,6 @@ def expansion_model(
     """
     if solution.dual is None:
         coefficients = space.coefficients(line)
-        kept = np.flatnonzero(coefficients)
     else:
         weight = solution.coef[:-1]
         length = float(weight @ weight)
@@ -254,7 +252,7 @@ def expansion_model(
         center = space.center_index[rows.order]
         sums = np.bincount(center, solution.dual, len(space.centers))
         coefficients = factor * sums.astype(np.float64)
-        kept = np.flatnonzero(coefficients)
+    kept = np.flatnonzero(coefficients)
     kept = kept[np.argsort(space.centers[kept])]
     return coefficients[kept], space.centers[kept]
 
@@ -574,11 +572,9 @@ class SmoothClassifier(KernelScoring, ThresholdClassifier):
 
     def _state_facts(self) -> ModelMetadata:
         facts = ModelMetadata(alpha=self.alpha_, loss=self.loss_, n_iter=self.n_iter_)
-        return (
-            facts
-            if self._kernel is None
-            else ModelMetadata(facts, kernel=kernel_facts(self._kernel))
-        )
+        if self._kernel is None:
+            return facts
+        return ModelMetadata(facts, kernel=kernel_facts(self._kernel))
 
     @classmethod
     def _restored_facts(cls, facts: ModelMetadata) -> dict[str, Any]:

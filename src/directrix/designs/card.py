@@ -12,7 +12,7 @@ import numpy as np
 from directrix._typing import FloatArray, IntArray
 from directrix.designs.compact import Behind, CompactFit, teacher_odds
 from directrix.designs.editing import EditStart
-from directrix.designs.points import PointsFit, finished, points_as_rows
+from directrix.designs.points import PointsFit
 from directrix.designs.screening import WIDE, ScreenedColumns, screened
 from directrix.designs.structure import Structure, StructureSearch
 from directrix.designs.trainers import CountTrainer, RowTrainer, Trainer
@@ -268,15 +268,8 @@ class CardEnd:
             self.design.settings.directions,
             kinds,
         )
-        scaled = points.run(best, cards)
-        draft = Draft(
-            scaled.fitted,
-            scaled.report,
-            scaled.curve,
-            partial(points_as_rows, scaled.card),
-            partial(finished, scaled.card),
-        )
-        return self._of_cells(draft), scaled.card.count_lines(kinds)
+        card, draft = points.run(best, cards)
+        return self._of_cells(draft), card.count_lines(kinds)
 
     def _of_cells(self, draft: Draft) -> Draft:
         """Return the draft of a card of the cells of this design as one of raw rows."""
@@ -427,13 +420,10 @@ class UnbinnedBaseline:
         ]
         if self.screen is None:
             return CardCoding(Coding(bases)).rows(rows.X)
-        designs = {
+        designs: dict[Any, Any] = {
             fold: CardCoding(
                 Coding([basis if k in columns else basis[:, :0] for k, basis in enumerate(bases)])
             ).rows(rows.X)
             for fold, columns in self.screen.items()
         }
-        whole = designs.pop(None)
-        return FoldDesigns(
-            whole, {fold: rows for fold, rows in designs.items() if fold is not None}
-        )
+        return FoldDesigns(designs.pop(None), designs)

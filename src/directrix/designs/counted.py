@@ -272,7 +272,7 @@ class CountedSizes(NamedTuple):
 
     def _on_new_rows(self, card: Card, on_new_rows: OnNewRows) -> ScoreMoments:
         """Return the moments of scores on new rows, as far from those of the fit as full cards'."""
-        scores = self._scores(self.counts, card)
+        scores = score_moments(card, self.counts, self.label)
         gap = scores.mean_pos - scores.mean_neg
         gap, var_pos, var_neg = on_new_rows.of(gap, scores.var_pos, scores.var_neg)
         return ScoreMoments(scores.mean_neg + gap, var_pos, scores.mean_neg, var_neg, scores.prior)
@@ -306,26 +306,29 @@ class CountedSizes(NamedTuple):
             teacher = Card.of(CardCoding(coding), moments.lines([(full.ridge, full.angle)])[0])
             cards = self.cards(others, teacher, sizes)
             for k, card in enumerate([teacher, *(cards[size] for size in sizes)]):
-                risks[k, number] = _risk_of(risk, self._scores(fold, card))[0]
+                scores = score_moments(card, fold, self.label)
+                risks[k, number] = _risk_of(risk, scores)[0]
         behind = risks[1:] - risks[0]
         good = as_good(behind.mean(axis=1), largest_losses(behind))
         return sizes[int(good.argmax())] if good.any() else MOST_LINES
 
-    def _scores(self, counts: BinCounts, card: Card) -> ScoreMoments:
-        """Return mean and variance of the scores of a card in both classes."""
-        points = np.concatenate(card.columns)
-        others = [each for each in counts.classes.tolist() if each != self.label]
-        weights, means, variances = [], [], []
-        for group in ([self.label], others):
-            parts = [counts.class_moments(each) for each in group]
-            total = sum(part.weight for part in parts)
-            mean = sum(part.weight * (part.mean @ points) for part in parts) / (total or 1.0)
-            square = sum(part.weight * (points @ (part.second @ points)) for part in parts)
-            weights.append(total)
-            means.append(card.intercept + float(mean))
-            variances.append(max(float(square / (total or 1.0) - mean**2), 0.0))
-        prior = float(weights[0] / sum(weights))
-        return ScoreMoments(means[0], variances[0], means[1], variances[1], prior)
+
+def score_moments(card: Card, counts: BinCounts, label: Any) -> ScoreMoments:
+    """Return mean and variance of the scores of a card for a label, and for all others."""
+    sign = 1.0 if card.higher_is_positive else -1.0
+    points, zero = sign * np.concatenate(card.columns), sign * (card.intercept - card.cutoff)
+    others = [each for each in counts.classes.tolist() if each != label]
+    weights, means, variances = [], [], []
+    for group in ([label], others):
+        parts = [counts.class_moments(each) for each in group]
+        total = sum(part.weight for part in parts)
+        mean = sum(part.weight * (part.mean @ points) for part in parts) / (total or 1.0)
+        square = sum(part.weight * (points @ (part.second @ points)) for part in parts)
+        weights.append(total)
+        means.append(zero + float(mean))
+        variances.append(max(float(square / (total or 1.0) - mean**2), 0.0))
+    prior = float(weights[0] / sum(weights))
+    return ScoreMoments(means[0], variances[0], means[1], variances[1], prior)
 
 
 def _risk_of(risk: Risk, scores: ScoreMoments) -> tuple[float, float]:

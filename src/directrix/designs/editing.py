@@ -30,7 +30,7 @@ from directrix.fitting.choice import Assessment, limit_by_order, sizes_of
 from directrix.fitting.guarantee import finite_threshold
 from directrix.fitting.training_rows import Rows
 from directrix.frontier.curves import Curves
-from directrix.metrics import BalancedError, FromRates
+from directrix.metrics import AUC, BalancedError
 from directrix.metrics.base import Curve, Metric
 from directrix.models.card import Card, IntegerPoints, PointsToDoubleOdds, Scale
 from directrix.models.gap import Gap
@@ -615,10 +615,5 @@ def lockbox_assessment(
     index = int(np.count_nonzero(curve.levels > 0))
     shown = OnRows(curve, index, sizes_of(Rows(None, positive, weight)))
     value, ends = shown.at_threshold(metric)
-    plain = FromRates(_recall)
-    rates = shown.rates(plain)._replace(metric=value)
-    return Assessment(rates, rates, shown.intervals(plain)._replace(metric=ends), name)
-
-
-def _recall(tpr: Any, fpr: Any, prior: Any) -> Any:  # noqa: ARG001 - a function of the rates
-    return tpr
+    rates = shown.rates(AUC())._replace(metric=value)
+    return Assessment(rates, rates, shown.intervals(AUC())._replace(metric=ends), name)

@@ -418,11 +418,8 @@ class _Pairs:
 
     def renumber(self, moved: IntArray, used: IntArray) -> None:
         """Give groups the slots that they have moved to."""
-        self.left, self.right, self.is_line = (
-            moved[self.left],
-            moved[self.right],
-            self.is_line[used],
-        )
+        self.left, self.right = moved[self.left], moved[self.right]
+        self.is_line = self.is_line[used]
 
     def best(self, b: FloatArray, S: FloatArray) -> tuple[float, int]:
         """Return the lowest price of a line saved, and the pair that has it."""

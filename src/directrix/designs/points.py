@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -16,16 +17,16 @@ from sklearn.linear_model import LogisticRegression
 from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.fitting.finalize import Lines, centre_and_scale, finalize
 from directrix.fitting.finish import FitResult
-from directrix.fitting.fit_rows import BestFit
+from directrix.fitting.fit_rows import BestFit, Draft
 from directrix.fitting.training_rows import Rows
 from directrix.frontier.compare import FoldDesigns, compare, curve_maker
 from directrix.frontier.curves import Curves
 from directrix.metrics import AUC
-from directrix.metrics.base import Curve, CurveStack, Metric
+from directrix.metrics.base import CurveStack, Metric
 from directrix.models.card import Card, PointsToDoubleOdds, Scale
 from directrix.models.gap import Gap
 from directrix.models.money import stated_metric
-from directrix.models.report import DirectReport, Estimate, TiesSplit
+from directrix.models.report import Estimate, TiesSplit
 from directrix.tables.coding.card_coding import Direction
 from directrix.tables.coding.prior import CellKinds
 
@@ -292,19 +293,6 @@ def _groups(points: FloatArray, n_ordered: int) -> list[IntArray]:
 _SLIGHT = 1e-6
 
 
-class ScaledFit(NamedTuple):
-    """A card on a scale.
-
-    ``card`` has no cutoff yet; `finished` sets it. ``fitted`` has one coefficient, that of the
-    points in favour of the positive class. ``curve`` is that of held-out points.
-    """
-
-    card: Card
-    fitted: FitResult
-    curve: Curve
-    report: DirectReport
-
-
 @dataclass(frozen=True)
 class PointsFit:
     """Puts a card on a scale.
@@ -320,10 +308,11 @@ class PointsFit:
     directions: Sequence[Direction] = ()
     kinds: Sequence[CellKinds] = ()
 
-    def run(self, best: BestFit, cards: Mapping[int | None, Card]) -> ScaledFit:
-        """Return the best card on the scale.
+    def run(self, best: BestFit, cards: Mapping[int | None, Card]) -> tuple[Card, Draft]:
+        """Return the best card on the scale, whose cutoff is that of its draft.
 
-        ``cards`` are the fitted card (None), and those made without each fold.
+        ``cards`` are the fitted card (None), and those made without each fold. The line of the
+        draft has one coefficient, that of the points in favour of the positive class.
         """
         aligned = {fold: self._aligned(card, fold) for fold, card in cards.items()}
         aligned[None] = cards[None]  # with the threshold of the fit at zero
@@ -339,7 +328,9 @@ class PointsFit:
             for scores in (best.scores, *held_out)
         ]
         comparison = compare(self.metric, curves)
-        chosen = _best_rounding(comparison.losses[1:], compare(AUC(), curves).losses[1:])
+        losses, areas = comparison.losses[1:], compare(AUC(), curves).losses[1:]
+        # The best by metric and AUC of those that are not behind the plain rounding.
+        chosen = int(np.argmin(np.where(losses <= losses[0], losses + areas, np.inf)))
         card, design = tried[chosen]
         selection = replace(best.selection, rows=design)
         final = finalize(self.metric, selection, lines)
@@ -353,7 +344,8 @@ class PointsFit:
             ties=ties_split(self.metric, curves[1 + chosen]) if self._rounds else None,
         )
         curve = curve_maker(rows.positive, rows.weight)(final.scores)
-        return ScaledFit(card, final.fitted, curve, report)
+        features, card_of = partial(points_as_rows, card), partial(finished, card)
+        return card, Draft(final.fitted, report, curve, features, card_of)
 
     @property
     def _rounds(self) -> bool:
@@ -394,13 +386,11 @@ class PointsFit:
 
     def _designs(self, cards: Mapping[int | None, Card]) -> tuple[Card, Rows]:
         """Return the card of all rows, and rows whose one feature are their points."""
-        whole = points_as_rows(cards[None], self.seen.X)
-        without = {
-            fold: points_as_rows(card, self.seen.X)
-            for fold, card in cards.items()
-            if fold is not None
+        rows: dict[Any, FloatArray] = {
+            fold: points_as_rows(card, self.seen.X) for fold, card in cards.items()
         }
-        X = FoldDesigns(whole, without) if without else whole
+        whole = rows.pop(None)
+        X = FoldDesigns(whole, rows) if rows else whole
         return cards[None], self.seen._replace(X=X)
 
 
@@ -411,15 +401,6 @@ def ties_split(metric: Metric, held_out: Curves) -> TiesSplit | None:
     values = [(metric.best_value(curve), metric.ties_split(curve)) for curve in held_out.folds]
     strict, split = np.mean(values, axis=0)
     return TiesSplit(float(strict), float(split))
-
-
-def _best_rounding(losses: FloatArray, areas: FloatArray) -> int:
-    """Return which rounding is best by metric and AUC, of those that are not behind the plain one.
-
-    ``losses`` are by the metric and ``areas`` by the AUC, on held-out rows; less is better.
-    """
-    together = np.where(losses <= losses[0], losses + areas, np.inf)
-    return int(np.argmin(together))
 
 
 def points_as_rows(card: Card, cells: IntArray) -> FloatArray:

@@ -346,14 +346,10 @@ class StructureSearch:
         """Return the rows as cards of a structure see them, without each of some folds."""
         if structure.is_label_free and self.screen is None:
             return self.additive
-        whole, designs = None, {}
-        for fold in folds:
-            rows = self.design(structure, fold).rows(self.rows.X)
-            if fold is None:
-                whole = rows
-            else:
-                designs[fold] = rows
-        return FoldDesigns(whole, designs)
+        designs: dict[Any, CodedRows] = {
+            fold: self.design(structure, fold).rows(self.rows.X) for fold in folds
+        }
+        return FoldDesigns(designs.pop(None, None), designs)
 
     def design(self, structure: Structure, fold: int | None) -> CardCoding:
         """Return the design that is learned without a fold."""

@@ -151,17 +151,13 @@ class NetBenefitDisplay:
             at = float(np.interp(self.cutoff, curve.thresholds, curve.values))
             label = "risk at the cutoff" if first else "_"  # in the legend once
             style.mark(self.ax_, self.cutoff, at, label=label)
-        low, high = _frame(curve)
+        # Acting on all rows falls far below zero, which says nothing.
+        top = float(max(np.max(curve.high), np.max(curve.treat_all), 1e-9))
+        low, high = -_BELOW * top, _ABOVE * top
         before = (0.0, 0.0) if first else self.ax_.get_ylim()
         self.ax_.set_ylim(min(low, before[0]), max(high, before[1]))
         style.finish(self.ax_, "threshold probability", "net benefit (true positives per row)")
         return self
-
-
-def _frame(curve: NetBenefit) -> tuple[float, float]:
-    """Return the ends of the axis: acting on all rows falls far below zero, which says nothing."""
-    top = float(max(np.max(curve.high), np.max(curve.treat_all), 1e-9))
-    return -_BELOW * top, _ABOVE * top
 
 
 def probability_at_cutoff(classifier: Any) -> float | None:

@@ -190,9 +190,8 @@ def last_step(estimator: Any) -> Any:
 def metric_of(estimator: Any, metric: str | Metric | None, default: str) -> Metric:
     """Return the given metric, or that the classifier was trained for, or a default."""
     last = last_step(estimator)
-    if metric is None and isinstance(
-        last, LinearClassifier
-    ):  # elsewhere the word has other meanings
+    # Elsewhere the word has other meanings.
+    if metric is None and isinstance(last, LinearClassifier):
         metric = getattr(last, "metric_", None) or getattr(last, "metric", None)
     return resolve(default if metric is None else metric)
 

@@ -153,16 +153,16 @@ class TradeoffDisplay:
         total = curve.positives + curve.negatives
         # The position of a threshold on the curve is the number of distinct scores above it.
         current = int(np.count_nonzero(curve.levels > rows.cut))
+        value = values[current]
         if against == "threshold":
             inner = slice(1, -1)  # at the ends are all rows and none, at infinite thresholds
             x, at = curve.thresholds[inner], rows.cut
-            values, kept, value = values[inner], kept[inner], values[current]
+            values, kept = values[inner], kept[inner]
         elif against == "quota":
             x = (curve.true_positives + curve.false_positives) / total
-            at, value = float(x[current]), values[current]
+            at = float(x[current])
         else:
             x, indices, at = _by_cost(metric, curve, current)
-            value = values[current]
             values, kept = values[indices], kept[indices]
         return cls(
             x,

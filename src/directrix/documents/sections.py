@@ -22,7 +22,7 @@ from directrix.export import to_sql
 from directrix.models.card import Card
 from directrix.models.card_printing import points_text
 from directrix.models.reasons import bin_names, loss_table
-from directrix.models.report import UNKNOWN, DirectionEffect, Estimate
+from directrix.models.report import UNKNOWN, DirectionEffect, Estimate, sentence
 from directrix.models.risk_validation import RiskCounts, SampleSize, calibration_line, net_benefit
 from directrix.models.segment_rates import SegmentRates
 from directrix.tables import BinCounts
@@ -175,7 +175,7 @@ def _in_short(page: Page, data: DocumentData) -> None:
     if figures:
         page.cards(figures)
     for note in point.notes:
-        page.paragraph(f"{note[0].upper()}{note[1:]}.")
+        page.paragraph(sentence(note))
     if data.rows is not None and data.rows.measures.verdict:
         page.alert(data.rows.measures.verdict)
 
@@ -260,8 +260,7 @@ def _operating_point(page: Page, data: DocumentData) -> None:
     page.paragraph(f"On {data.which_rows}:")
     page.table(["", "value", "95 % interval", "method"], rows)
     if data.rows.measures.limit:
-        text = data.rows.measures.limit
-        page.paragraph(f"{text[0].upper()}{text[1:]}.")
+        page.paragraph(sentence(data.rows.measures.limit))
 
 
 def _segments(page: Page, data: DocumentData) -> None:
@@ -358,8 +357,6 @@ def _counted_reasons(
 
 def _take(X: Any, index: AnyArray) -> Any:
     """Return some rows of a table of any library."""
-    if hasattr(X, "iloc"):
-        return X.iloc[index]
     if hasattr(X, "take") and not isinstance(X, np.ndarray):
         return X.take(index)
     if isinstance(X, Sequence):
@@ -524,8 +521,8 @@ def _sample_size(page: Page, data: DocumentData) -> None:
         point.metric.label,
         expected,
     )
-    for sentence in size.advice:
-        page.paragraph(sentence)
+    for advice in size.advice:
+        page.paragraph(advice)
 
 
 # ── What a clinical report has more ───────────────────────────────────────────────────────────────
@@ -634,16 +631,8 @@ def _document(*sections: Section) -> Section:
 
 
 COMMITTEE = _document(
-    *(
-        partial(_front, texts={"Owner": "owner"}),
-        _in_short,
-        _table_of_points,
-        _bands,
-        _operating_point,
-        _segments,
-        _directions,
-        _reasons,
-    ),
+    partial(_front, texts={"Owner": "owner"}),
+    *(_in_short, _table_of_points, _bands, _operating_point, _segments, _directions, _reasons),
     *(_calibration, _net_benefit, _stability, _sample_size, _scoring_code, _unknown, _sign_off),
 )
 CLINICAL = _document(

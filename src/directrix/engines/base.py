@@ -12,6 +12,7 @@ from directrix.engines.column_roles import ColumnRoles, Grouped
 from directrix.engines.readers import explain_encoding
 from directrix.engines.tasks import Summaries
 from directrix.moments import Moments
+from directrix.rows.labels import ordered_names
 from directrix.rows.sums import TreeSum
 
 #: Engines in the order in which they are asked to accept a source. Spark data frames can be read as
@@ -92,10 +93,8 @@ def summarize(
     )
     grouped: Grouped = run(source, plan, Summaries(), engine=engine, progress=progress)
     if by is not None:
-        by_type = sorted(
-            grouped.aligned().items(), key=lambda item: (type(item[0]).__name__, item[0])
-        )
-        return dict(by_type)
+        aligned = grouped.aligned()
+        return {name: aligned[name] for name in ordered_names(aligned)}
     if None not in grouped.by_group:
         msg = "there are no rows to summarise"
         raise ValueError(msg)

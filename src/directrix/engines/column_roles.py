@@ -341,7 +341,9 @@ class ColumnRoles:
         """Return the features of a table, and their names if a transformer gives them."""
         if self.transform is None:
             return _features(table, columns), None
-        X, names = as_rows(self.transform.transform(table.in_pandas(columns))), None
+        chosen = table.raw(columns)
+        chosen = chosen.to_pandas() if hasattr(chosen, "to_pandas") else chosen
+        X, names = as_rows(self.transform.transform(chosen)), None
         if X.names is None and hasattr(self.transform, "get_feature_names_out"):
             names = tuple(str(name) for name in self.transform.get_feature_names_out())
         return X, names
@@ -405,14 +407,10 @@ class Grouped:
         """Return the summaries, extended to the union of their classes and folds."""
         if len(self.by_group) < 2:
             return self.by_group
-        blanks = (
-            replace(
-                moments,
-                parts=((ClassMoments.empty(moments.n_features),) * len(moments.classes),) * k,
-            )
-            for moments in self.by_group.values()
-            for k in [len(moments.parts)]
-        )
+        blanks = []
+        for moments in self.by_group.values():
+            part = (ClassMoments.empty(moments.n_features),) * len(moments.classes)
+            blanks.append(replace(moments, parts=(part,) * len(moments.parts)))
         blank = tree_sum(blanks)
         return {group: moments + blank for group, moments in self.by_group.items()}
 
@@ -471,15 +469,11 @@ class ClassTotals:
             raise ValueError(msg)
         group = block.row_fold.astype(np.int64) * len(labels) + codes
         counts, weights = np.bincount(group, weight > 0.0), np.bincount(group, weight)
-        return cls(
-            {
-                (k // len(labels), labels[k % len(labels)].item()): (
-                    int(counts[k]),
-                    float(weights[k]),
-                )
-                for k in np.flatnonzero(counts).tolist()
-            }
-        )
+        by_group = {}
+        for k in np.flatnonzero(counts).tolist():
+            number, code = divmod(k, len(labels))
+            by_group[number, labels[code].item()] = int(counts[k]), float(weights[k])
+        return cls(by_group)
 
     @classmethod
     def of_moments(cls, moments: Moments) -> ClassTotals:

@@ -187,9 +187,7 @@ def with_common_types(rows: Any, columns: list[str]) -> Any:
     schemas = [fragment.physical_schema for fragment in fragments]
     if not schemas or all(file_schema.equals(schemas[0]) for file_schema in schemas):
         return rows
-    by_file = [
-        dict(zip(file_schema.names, file_schema.types, strict=True)) for file_schema in schemas
-    ]
+    by_file = [dict(zip(each.names, each.types, strict=True)) for each in schemas]
     inferred = isinstance(rows.format, dataset.CsvFileFormat)
     schema = rows.schema
     for name in columns:
@@ -199,10 +197,8 @@ def with_common_types(rows: Any, columns: list[str]) -> Any:
             if name in types
         ]
         index = schema.get_field_index(name)
-        if (
-            len({file_schema.type for file_schema in in_files}) < 2
-            or schema.field(index).type != in_files[0].type
-        ):
+        differ = len({column.type for column in in_files}) > 1
+        if not differ or schema.field(index).type != in_files[0].type:
             continue
         common = _common_type(name, in_files, inferred=inferred)
         if common is not None:
@@ -269,9 +265,9 @@ def _common_type(name: str, in_files: list[_FileColumn], *, inferred: bool) -> A
     if first.category == "text":
         large = any("large" in str(column.type) for column in present)
         return pa.large_string() if large else pa.string()
-    return (
-        _widest({column.type for column in present}) if first.category == "numbers" else first.type
-    )
+    if first.category == "numbers":
+        return _widest({column.type for column in present})
+    return first.type
 
 
 def _widest(numeric: set[Any]) -> Any:
@@ -281,12 +277,9 @@ def _widest(numeric: set[Any]) -> Any:
 
     if len(numeric) == 1:
         return next(iter(numeric))
-    if not all(
-        types.is_integer(column_type) or types.is_boolean(column_type) for column_type in numeric
-    ):
-        return pa.float64()
+    whole = all(types.is_integer(each) or types.is_boolean(each) for each in numeric)
     # Arrow raises an error for values beyond 63 bits.
-    return pa.int64()
+    return pa.int64() if whole else pa.float64()
 
 
 # ── Delta tables: the rows of one version, without those that were deleted or replaced ────────────

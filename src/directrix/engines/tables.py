@@ -165,11 +165,6 @@ class SourceTable(ABC):
     def features(self, names: Sequence[Any]) -> Matrix:
         """Return some columns as ``Matrix``, without a copy of the whole table."""
 
-    def in_pandas(self, names: Sequence[Any]) -> Any:
-        """Return some columns as input of a transformer: a pandas data frame, or an array."""
-        chosen = self.raw(names)
-        return chosen.to_pandas() if hasattr(chosen, "to_pandas") else chosen
-
     def require(self, names: Sequence[Any]) -> None:
         """Raise ColumnNotFoundError if a column is missing."""
         missing = [name for name in names if name not in self.columns]
@@ -188,8 +183,7 @@ class SourceTable(ABC):
         """Return a column as NumPy values."""
         if name in self.beside:
             return self.beside[name]
-        if name not in self.columns:
-            raise ColumnNotFoundError(name, self.columns)
+        self.require([name])
         return self._values(name)
 
 
@@ -262,11 +256,7 @@ class ArrayTable(SourceTable):
         return values
 
     def features(self, names: Sequence[Any]) -> Matrix:  # noqa: D102 - inherited
-        columns = (
-            np.arange(self.data.shape[1])[np.asarray(names)]
-            if names
-            else np.empty(0, dtype=np.intp)
-        )
+        columns = np.arange(self.data.shape[1])[list(names)]
         if len(columns) == self.data.shape[1] and (np.diff(columns) == 1).all():
             return as_rows(self.data)
         if sparse.issparse(self.data):

@@ -88,7 +88,8 @@ def to_onnx(classifier: Any, *, dtype: str = "float64", missing_text: str = "") 
     if formula.card is not None:
         graph, points, inputs = _of_columns(formula, formula.card, missing_text, narrow=narrow)
         more["points"] = points
-        value = _above_cutoff(graph, formula.card, points)
+        value = graph.add(points, -formula.card.cutoff)
+        value = value if formula.card.higher_is_last else graph.multiply(value, -1.0)
     else:
         graph, value, inputs = _of_matrix(formula, narrow=narrow)
     outputs = _add_outputs(graph, formula, value, more, narrow=narrow)
@@ -136,12 +137,6 @@ def _of_matrix(formula: ScoringFormula, *, narrow: bool) -> tuple[OnnxWriter, st
     coefficients = graph.constant(np.array(formula.coefficients)[:, None])
     product = graph.node("MatMul", [rows, coefficients])
     return graph, graph.add(product, formula.intercept), [described]
-
-
-def _above_cutoff(graph: OnnxWriter, card: Card, points: str) -> str:
-    """Return how far points are on the positive side of the cutoff."""
-    above = graph.add(points, -card.cutoff)
-    return above if card.higher_is_last else graph.multiply(above, -1.0)
 
 
 def _add_outputs(

@@ -131,12 +131,11 @@ def search_errors(
     called by SLA.
     """
     constants: dict[str, Any] = {}
-    gamma = sharpness_levels()[-1]
     if name == "slam":
         tuned = _tune(objective, gammas, run or _sla)
         objective, start = replace(objective, ridge=tuned.ridge), tuned.start
-        gamma = tuned.last_gamma
         constants = {key: getattr(tuned, key) for key in ("gamma_min", "gamma_max", "growth")}
+    gamma = sharpness_levels(**constants)[-1]
     run = run or partial(_sla, callback=callback)
     return Searched(run(objective, start, **constants), gamma, objective.ridge)
 

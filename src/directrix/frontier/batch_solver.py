@@ -296,9 +296,8 @@ def _gram(rows: Any, weight: FloatArray) -> FloatArray | Split:
     if sparse.issparse(rows):
         if wide:
             return np.asarray(rows.multiply(rows).T @ weight, dtype=np.float64)
-        return np.asarray(
-            (rows.T @ (sparse.diags_array(weight) @ rows)).todense(), dtype=np.float64
-        )
+        products = rows.T @ (sparse.diags_array(weight) @ rows)
+        return np.asarray(products.todense(), dtype=np.float64)
     total = np.zeros(p) if wide else np.zeros((p, p))
     for start in range(0, len(weight), _BLOCK):
         part = slice(start, start + _BLOCK)

@@ -179,11 +179,10 @@ def _of_point(point: Any) -> Iterator[tuple[str, float]]:
 
 def _of_report(report: Any) -> Iterator[tuple[str, float]]:
     # A card is compared with the simplest card, and with logistic regression without bins.
+    is_card = report.unbinned_baseline is not None
     gaps = {
-        "logistic_regression": report.gap
-        if report.unbinned_baseline is None
-        else report.unbinned_baseline,
-        "simplest_card": None if report.unbinned_baseline is None else report.gap,
+        "logistic_regression": report.unbinned_baseline if is_card else report.gap,
+        "simplest_card": report.gap if is_card else None,
         "unrounded_card": report.rounding,
     }
     for name, gap in gaps.items():

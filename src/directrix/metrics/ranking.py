@@ -32,11 +32,11 @@ class RankingMetric(Metric):
 
     def score(self, y: Any, scores: Any, sample_weight: Any = None) -> float:
         """Return the exact metric of these rows."""
-        return self._area(Curve.of(y, scores, sample_weight))
+        return self.best_value(Curve.of(y, scores, sample_weight))
 
     @abstractmethod
-    def _area(self, curve: Curve) -> float:
-        """Return the metric of a curve."""
+    def best_value(self, curve: Curve) -> float:
+        """Return the metric, which has no threshold."""
 
     @abstractmethod
     def row_values(self, curve: Curve) -> tuple[FloatArray, FloatArray]:
@@ -52,15 +52,11 @@ class RankingMetric(Metric):
     def best(self, curve: Curve) -> BestThreshold:
         """Return the threshold of least balanced error, and the metric, which ignores it."""
         balanced = BalancedError().best(curve)
-        return BestThreshold(balanced.threshold, self._area(curve), balanced.index)
+        return BestThreshold(balanced.threshold, self.best_value(curve), balanced.index)
 
     def best_among(self, curve: Curve, indices: IntArray) -> int:
         """Return the threshold of least balanced error among some of a curve."""
         return int(indices[np.argmax(curve.tpr[indices] - curve.fpr[indices])])
-
-    def best_value(self, curve: Curve) -> float:
-        """Return the metric, which has no threshold."""
-        return self._area(curve)
 
     @abstractmethod
     def best_values(self, curves: CurveStack) -> FloatArray:
@@ -92,7 +88,7 @@ class RocArea(RankingMetric):
         within = np.where(fpr < limit, (tpr - at_limit) / limit, 0.0)
         return np.clip(1.0 - fpr / limit, 0.0, 1.0), within
 
-    def _area(self, curve: Curve) -> float:
+    def best_value(self, curve: Curve) -> float:
         """Return the area under the ROC curve up to the limit, divided by the limit."""
         tpr, fpr, limit = curve.tpr, curve.fpr, self._highest_fpr()
         inside = int(np.searchsorted(fpr, limit, side="right"))
@@ -175,7 +171,8 @@ class AveragePrecision(RankingMetric):
     label = "average precision"
     variance_method = "delta method"
 
-    def _area(self, curve: Curve) -> float:
+    def best_value(self, curve: Curve) -> float:
+        """Return the average precision."""
         return float(np.diff(curve.tpr) @ curve.precision[1:])
 
     def row_values(self, curve: Curve) -> tuple[FloatArray, FloatArray]:

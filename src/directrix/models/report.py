@@ -377,14 +377,6 @@ class DirectReport:
         return [f"Chosen for {self.metric.label}: {self.chosen}.", self.why]
 
     @property
-    def _cautions(self) -> list[str]:
-        """Which columns of a wide table were tried."""
-        if self.columns_tried is None:
-            return []
-        n_tried, n_known = self.columns_tried
-        return [f"Only the {n_tried} most informative of {n_known:,} columns were tried."]
-
-    @property
     def expected_text(self) -> str:
         """What to expect on new rows, in words."""
         value = self.expected
@@ -404,6 +396,10 @@ class DirectReport:
     def _sentences(self) -> list[str]:
         """All that the report says below its verdict, one or two sentences a line."""
         weighted = [f"Rates are weighted by {self.weighted_by}."] if self.weighted_by else []
+        screened = []
+        if self.columns_tried is not None:
+            n_tried, n_known = self.columns_tried
+            screened = [f"Only the {n_tried} most informative of {n_known:,} columns were tried."]
         return [
             *self.oddities,
             *self.choice,
@@ -411,7 +407,7 @@ class DirectReport:
             sentence(self.expected_text),
             *weighted,
             *self.comparisons,
-            *self._cautions,
+            *screened,
             *map(str, self.directions),
         ]
 

@@ -162,22 +162,10 @@ class HeldOutPoints:
         alpha, beta = _posterior(self.effective * rows, self.effective * positives, predicted)
         ends = stats.beta.ppf([[(1.0 - level) / 2.0], [(1.0 + level) / 2.0]], alpha, beta)
         edges = (-np.inf, *map(float, cuts), np.inf)
-        columns = zip(
-            self._labels(edges),
-            edges[:-1],
-            edges[1:],
-            rows.tolist(),
-            positives.tolist(),
-            (rows / rows.sum()).tolist(),
-            observed.tolist(),
-            predicted.tolist(),
-            (alpha / (alpha + beta)).tolist(),
-            *ends.tolist(),
-            alpha.tolist(),
-            beta.tolist(),
-            strict=True,
-        )
-        return RiskBands(tuple(RiskBand(*each) for each in columns), level)
+        expected = alpha / (alpha + beta), *ends, alpha, beta
+        numbers = rows, positives, rows / rows.sum(), observed, predicted, *expected
+        columns = self._labels(edges), edges[:-1], edges[1:], *np.array(numbers).tolist()
+        return RiskBands(tuple(RiskBand(*each) for each in zip(*columns, strict=True)), level)
 
     def _labels(self, edges: tuple[float, ...]) -> list[str]:
         """Return the names of the bands: if points are whole, by the lowest and highest in each."""

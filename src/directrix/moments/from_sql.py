@@ -133,9 +133,8 @@ def _require_complete(
 ) -> None:
     """Raise ValueError for NULL, NaN and infinity, with their columns and numbers of rows."""
     problems = []
-    unlabelled = sum(
-        count for label, count in zip(columns["dx_label"], counts, strict=True) if label is None
-    )
+    by_label = zip(columns["dx_label"], counts, strict=True)
+    unlabelled = sum(count for label, count in by_label if label is None)
     if unlabelled:
         problems.append(f"NULL in {_rows(unlabelled)} of the target")
     total = sum(counts)
@@ -191,9 +190,8 @@ def _read_second(results: Any, first_result: FirstResult, d: int) -> FloatArray:
         names = [sum_name(factors) for factors in sums]
         columns = _by_column(rows, ["dx_class", "dx_count", *names], noun)
         class_index = [int(k) for k in columns["dx_class"]]
-        _require_same_rows(
-            first_result, dict(zip(class_index, columns["dx_count"], strict=True)), noun
-        )
+        counts = dict(zip(class_index, columns["dx_count"], strict=True))
+        _require_same_rows(first_result, counts, noun)
         sums_by_column = [[_number(value) for value in columns[name]] for name in names]
         block = np.array(sums_by_column).T[np.argsort(class_index)]
         if not np.isfinite(block).all():
@@ -207,9 +205,8 @@ def _require_same_rows(first_result: FirstResult, counts: dict[int, Any], noun: 
     if not counts.keys() <= set(range(len(first_result.counts))):
         msg = f"{noun} has more classes than that of the first; has it come from another query?"
         raise ValueError(msg)
-    for k, (label, count) in enumerate(
-        zip(first_result.classes.tolist(), first_result.counts, strict=True)
-    ):
+    known = zip(first_result.classes.tolist(), first_result.counts, strict=True)
+    for k, (label, count) in enumerate(known):
         second_count = int(counts.get(k, 0))
         if second_count != count:
             msg = (

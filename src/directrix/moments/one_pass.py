@@ -347,11 +347,9 @@ def moments_of_sparse(
             if members.size:
                 tally.add(chunk, members, None if weights is None else weights[members], pairs)
     heavy = reduce(np.union1d, (tally.heavy() for tally in tallies), np.empty(0, dtype=np.int64))
-    columns = (
-        moments_of_dense(SparseRows(matrix, heavy), groups, n_groups, weight)
-        if heavy.size
-        else [ClassMoments.empty(0)] * n_groups
-    )
+    columns = [ClassMoments.empty(0)] * n_groups
+    if heavy.size:
+        columns = moments_of_dense(SparseRows(matrix, heavy), groups, n_groups, weight)
     return [
         tally.moments(_members(matrix, groups, weight, group), heavy, columns[group])
         for group, tally in enumerate(tallies)

@@ -80,8 +80,7 @@ def centres() -> FloatArray:
 def _inner_edges(count: int) -> FloatArray:
     """Return the edges that are not negative, from zero."""
     octave, digit = np.divmod(np.arange(count), 1 << _DIGITS)
-    lower: FloatArray = np.ldexp(1.0 + digit / (1 << _DIGITS), octave) - 1.0
-    return lower
+    return np.ldexp(1.0 + digit / (1 << _DIGITS), octave) - 1.0
 
 
 # ── The file of a score histogram: safetensors with a JSON header (``docs/moments.md``) ───────

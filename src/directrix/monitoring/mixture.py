@@ -176,8 +176,7 @@ class _Problem(NamedTuple):
         """Return C(π) for the covariances of both classes."""
         shares = np.clip([1.0 - share, share], _LEAST_SHARE, 1.0)
         factors = self.dispersion * shares / self.n_rows + shares**2 / self.sizes
-        total: FloatArray = np.tensordot(factors, covariances, 1)
-        return total
+        return np.tensordot(factors, covariances, 1)
 
     def distance(self, share: float) -> float:
         """Return X²(π)."""

@@ -17,8 +17,9 @@ from directrix.classifiers import (
     OperatingPointClassifier,
     ScorecardClassifier,
 )
-from directrix.classifiers.labels import positive_of
+from directrix.classifiers.labels import positive_of, toward_positive
 from directrix.classifiers.threshold_classifier import ThresholdClassifier
+from directrix.designs.counted import score_moments
 from directrix.metrics.base import Curve, precision_of
 from directrix.metrics.table import resolve
 from directrix.models.operating_point import (
@@ -37,7 +38,6 @@ from directrix.rows.sums import tree_sum
 from directrix.tables import BinCounts, DifferentBinsError
 
 if TYPE_CHECKING:
-    from directrix._typing import FloatArray
     from directrix.metrics.base import Metric
     from directrix.models.operating_point import Calibration, Intervals
     from directrix.moments import ScoreHistogram
@@ -286,7 +286,9 @@ def refit(model: Any, summary: Moments | BinCounts) -> Refit:
         if not isinstance(summary, BinCounts):
             msg = "a card is fitted again to BinCounts"
             raise TypeError(msg)
-        _require_bins_of(model, summary)
+        for bins, other in zip_longest(model.binner_.bins_, summary.bins):
+            if bins != other:  # the old points are not for them
+                raise DifferentBinsError((bins or other).name)
         new = clone(model).fit_summary(summary)
     else:
         if not isinstance(summary, Moments):
@@ -300,13 +302,6 @@ def refit(model: Any, summary: Moments | BinCounts) -> Refit:
         for each in (model, new)
     )
     return Refit(new, before, after, _changes(model, new, labelled))
-
-
-def _require_bins_of(model: Any, summary: BinCounts) -> None:
-    """Raise DifferentBinsError for counts of other bins: the old points are not for them."""
-    for bins, other in zip_longest(model.binner_.bins_, summary.bins):
-        if bins != other:
-            raise DifferentBinsError((bins or other).name)
 
 
 def _require_features_of(model: Any, summary: Moments) -> None:
@@ -324,21 +319,10 @@ def _require_features_of(model: Any, summary: Moments) -> None:
 
 def _moments_of_scores(model: Any, labelled: Any) -> ScoreMoments:
     """Return the moments of a model's scores on the rows of a summary, the positive class last."""
-    sign = 1.0 if positive_of(model) == model.classes_.tolist()[-1] else -1.0
     if isinstance(labelled, Moments):
-        return project(labelled, sign * np.append(model.coef_[0], model.intercept_[0]))
-    card = model.card_
-    sign = 1.0 if card.higher_is_positive else -1.0
-    points = sign * np.concatenate(card.columns)
-    means, variances, weights = [], [], []
-    for label in labelled.classes.tolist():
-        weight, mean, second = labelled.class_moments(label)
-        value = float(mean @ points)
-        means.append(value + sign * (card.intercept - card.cutoff))
-        variances.append(max(float(points @ (second @ points)) - value**2, 0.0))
-        weights.append(float(weight))
-    prior = weights[1] / sum(weights)
-    return ScoreMoments(means[1], variances[1], means[0], variances[0], prior)
+        line = np.append(model.coef_[0], model.intercept_[0])
+        return project(labelled, toward_positive(model, line))
+    return score_moments(model.card_, labelled, labelled.classes.tolist()[1])
 
 
 def _changes(old: Any, new: Any, labelled: Any) -> tuple[Change, ...]:
@@ -355,8 +339,7 @@ def _weights(model: Any, labelled: Any) -> dict[str, float]:
     deviation = float(np.sqrt(pooled)) or 1.0
     if isinstance(labelled, Moments):
         names = labelled.feature_names or tuple(f"x{k}" for k in range(labelled.n_features))
-        sign = 1.0 if positive_of(model) == model.classes_.tolist()[-1] else -1.0
-        sizes: FloatArray = sign * model.coef_[0] * labelled.feature_scales()
+        sizes = toward_positive(model, model.coef_[0]) * labelled.feature_scales()
         return dict(zip(names, (sizes / deviation).tolist(), strict=True))
     card = model.card_
     return {

@@ -97,8 +97,7 @@ def _compare_moments(day: Moments, reference: Moments) -> DayComparison:
 
 
 def _gap(center: ClassMoments, group: ClassMoments) -> FloatArray:
-    gap: FloatArray = (group.mean - center.mean) + (group.mean_tail - center.mean_tail)
-    return gap
+    return (group.mean - center.mean) + (group.mean_tail - center.mean_tail)
 
 
 def _compare_counts(day: BinCounts, reference: BinCounts) -> DayComparison:
@@ -174,12 +173,8 @@ def compare_scores(
     The labels of ``day`` do not matter. ``reference`` is of the same model and bins, and of two
     classes. Rows with scores above ``threshold`` are alerts.
     """
-    same = (day.center, day.scale, day.model) == (
-        reference.center,
-        reference.scale,
-        reference.model,
-    )
-    if not same:
+    one, other = ((each.center, each.scale, each.model) for each in (day, reference))
+    if one != other:
         msg = f"the histograms are not of one model in the same bins: {day} and {reference}"
         raise ValueError(msg)
     rows = day.unlabelled()

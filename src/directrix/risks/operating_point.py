@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,9 +24,9 @@ class FixedPoint(Risk):
 
     shift_invariant = True
 
-    @abstractmethod
-    def threshold(self, scores: ScoreMoments) -> float:
-        """Return the threshold that the metric fixes."""
+    def value(self, scores: ScoreMoments) -> float:
+        """Return the share of the positives that are missed; other risks replace it."""
+        return cdf(-z_value(scores.mean_pos - self.threshold(scores), scores.var_pos))
 
 
 @dataclass(frozen=True)
@@ -44,10 +43,6 @@ class MissAtFPR(FixedPoint):
     def threshold(self, scores: ScoreMoments) -> float:
         """Return the (1 − α) quantile of the negatives."""
         return float(scores.mean_neg - np.sqrt(scores.var_neg) * ndtri(self.fpr))
-
-    def value(self, scores: ScoreMoments) -> float:
-        """Return the risk."""
-        return cdf(-z_value(scores.mean_pos - self.threshold(scores), scores.var_pos))
 
     def profile(
         self, gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, prior: float
@@ -149,7 +144,7 @@ class MissAtQuota(FixedPoint):
         """Return the risk."""
         if scores.var_pos <= 0:
             return self._without_spread(scores)
-        return cdf(-z_value(scores.mean_pos - self.threshold(scores), scores.var_pos))
+        return super().value(scores)
 
     def _without_spread(self, scores: ScoreMoments) -> float:
         """Return the risk of positives with equal scores, from the negatives above them."""
@@ -277,7 +272,3 @@ class MissAtPrecision(FixedPoint):
         """Return the logarithm of the largest FPR / TPR that is precise enough."""
         p = self.precision
         return float(np.log(prior) + np.log1p(-p) - np.log1p(-prior) - np.log(p))
-
-    def value(self, scores: ScoreMoments) -> float:
-        """Return the risk."""
-        return cdf(-z_value(scores.mean_pos - self.threshold(scores), scores.var_pos))

@@ -288,11 +288,8 @@ def fold_numbers(fold: Any, n_rows: int) -> AnyArray:
 
 def _class_indices(occurring: AnyArray, classes: AnyArray) -> AnyArray:
     """Return the index among the classes of each label that occurs."""
-    if (
-        occurring.size
-        and classes.size
-        and (occurring.dtype.kind == "U") != (classes.dtype.kind == "U")
-    ):
+    is_mixed = (occurring.dtype.kind == "U") != (classes.dtype.kind == "U")
+    if is_mixed and occurring.size and classes.size:
         stray = occurring
     else:
         stray = np.setdiff1d(occurring, classes)

@@ -336,11 +336,9 @@ class Binner(LinkedEstimator, TransformerMixin, BaseEstimator):
                     "1 is required."
                 )
                 raise ValueError(msg)
-        weight = (
-            None
-            if sample_weight is None
-            else checked_weight(sample_weight, len(table), positive=True)
-        )
+        weight = None
+        if sample_weight is not None:
+            weight = checked_weight(sample_weight, len(table), positive=True)
         special = values_by_column(self.special_values, table.columns)
         bins = [
             self._column_bins(column, values, weight, codes, complete=complete)

@@ -62,7 +62,7 @@ def check_table(
     for k, (column, values) in enumerate(zip(columns, sample, strict=True)):
         if column.kind == "text":
             findings += _of_texts(column, X[:, k])
-        elif column.kind == "number" and _may_be_id(values):
+        elif column.kind == "number" and _distinct_whole(values) is not None:
             findings += _of_numbers(column.name, X[:, k])
         if min(sizes) >= _FEWEST:
             findings += _of_label(column, values, part, rarer, steps)
@@ -229,16 +229,13 @@ _NAME = re.compile(r"(?:^|[^a-z])(?:id|uuid|guid|key|nr|no|num|number|index|ref)
 _BY_CHANCE = 10.0
 
 
-def _may_be_id(values: FloatArray) -> bool:
-    for part in (values[:_FEWEST], values):  # the first are mostly enough to know
-        present = part[~np.isnan(part)]
-        if not _are_whole(present):
-            return False
-    return len(present) >= _FEWEST and len(np.unique(present)) >= _DISTINCT * len(present)
-
-
-def _are_whole(values: FloatArray) -> bool:
-    return bool((np.isfinite(values) & (values == np.floor(values))).all())
+def _distinct_whole(values: FloatArray) -> tuple[FloatArray, int] | None:
+    """Return the distinct values, and how many rows have one; None if they are like no id."""
+    present = values[~np.isnan(values)]
+    if len(present) < _FEWEST or not (np.isfinite(present) & (present == np.floor(present))).all():
+        return None
+    distinct = np.unique(present)
+    return (distinct, len(present)) if len(distinct) >= _DISTINCT * len(present) else None
 
 
 def _of_numbers(name: str, values: FloatArray) -> Iterator[TableFinding]:
@@ -247,10 +244,10 @@ def _of_numbers(name: str, values: FloatArray) -> Iterator[TableFinding]:
     Of n numbers drawn at random with a density whose neighbours are g apart, n / 2g have the value
     of another one.
     """
-    present = values[~np.isnan(values)]
-    distinct, n_rows = np.unique(present), len(present)
-    if len(distinct) < _DISTINCT * n_rows or not _are_whole(distinct):
+    found = _distinct_whole(values)
+    if found is None:
         return
+    distinct, n_rows = found
     by_chance = n_rows / (2.0 * float(np.median(np.diff(distinct))))
     avoid = by_chance >= _BY_CHANCE * max(n_rows - len(distinct), 1)
     named = _NAME.search(re.sub("(?<=[a-z])(?=[A-Z])", "_", name).lower())

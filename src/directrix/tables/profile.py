@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -300,11 +300,6 @@ def _spread(n_rows: int, most: int) -> Any:
     """Return the position of one row in each of some parts, always the same; of few rows all."""
     if n_rows <= most:
         return slice(None)
-    return (_places(most) * (n_rows / most)).astype(np.intp)
-
-
-@lru_cache(maxsize=8)
-def _places(most: int) -> FloatArray:
-    """Return numbers with one between each two whole numbers, without a period."""
     parts = np.arange(most)
-    return parts + parts * _GOLDEN % 1.0
+    places = parts + parts * _GOLDEN % 1.0  # one in each part, without a period
+    return (places * (n_rows / most)).astype(np.intp)

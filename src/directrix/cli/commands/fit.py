@@ -69,7 +69,7 @@ def fit(
     as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
     """Fit a scorecard or a linear classifier, to rows or summaries."""
-    from directrix.classifiers import DirectClassifier, ScorecardClassifier
+    from directrix.classifiers import DirectClassifier, MomentClassifier, ScorecardClassifier
     from directrix.cli.formatting import describe_model, model_values
     from directrix.cli.settings import CardSettings
     from directrix.export import save
@@ -103,11 +103,8 @@ def fit(
             "drop": drop or settings.columns("drop"),
         }
         require(roles["target"], "give the column that has the labels", "--target")
-        if classifier == "moment":
-            model = _moment_classifier(parameters)
-        else:
-            kind = ScorecardClassifier if is_card else DirectClassifier
-            model = kind(**parameters | of_card)
+        kinds: dict[Any, Any] = {"moment": MomentClassifier, "direct": DirectClassifier}
+        model = kinds.get(classifier, ScorecardClassifier)(**parameters | of_card)
         _fit_rows(model, data, roles, positive, two_passes=two_passes)
     save(model, output)
     report = getattr(model, "report_", None)
@@ -119,12 +116,6 @@ def fit(
         ]
     )
     return Reply(text, {"output": output, **model_values(model)})
-
-
-def _moment_classifier(parameters: dict[str, Any]) -> Any:
-    from directrix.classifiers import MomentClassifier
-
-    return MomentClassifier(**parameters)
 
 
 def _are_summaries(paths: list[str]) -> bool:
@@ -152,12 +143,13 @@ def _card_parameters(max_lines: str | None, points: str | None) -> dict[str, Any
 
 def _fit_summaries(paths: list[str], parameters: dict[str, Any], positive: str | None) -> Any:
     """Return a model of the sum of some summaries."""
+    from directrix.classifiers import MomentClassifier
     from directrix.cli.rows import label_of, require_two
 
     moments = reduce(add, map(load_summary, paths))
     labels = moments.classes.tolist()
     require_two(labels)
-    model = _moment_classifier({**parameters, "positive": label_of(positive, labels)})
+    model = MomentClassifier(**parameters | {"positive": label_of(positive, labels)})
     return model.fit_summary(moments)
 
 

@@ -162,9 +162,8 @@ def bundle(
     if not 0.0 < ridge < inf:
         msg = f"ridge must be above zero, not {ridge!r}: it keeps the model bounded"
         raise ValueError(msg)
-    is_penalised = (
-        np.arange(len(coef)) < len(coef) - 1 if penalised is None else np.asarray(penalised)
-    )
+    all_but_last = np.arange(len(coef)) < len(coef) - 1
+    is_penalised = all_but_last if penalised is None else np.asarray(penalised)
     if is_penalised.shape != coef.shape or is_penalised.dtype != bool:
         msg = f"penalised must be {len(coef)} truth values, one for each coefficient"
         raise ValueError(msg)
@@ -215,10 +214,8 @@ class _Model:
     def add(self, slope: FloatArray, offset: float, coef: FloatArray) -> None:
         """Add the tangent plane at ``coef``; widen the box if R decreases beyond it."""
         unpenalised = self._unpenalised
-        if (
-            (np.abs(coef[unpenalised]) >= self._box * (1.0 - 1e-9))
-            & (slope * coef < 0)[unpenalised]
-        ).any():
+        at_side = np.abs(coef[unpenalised]) >= self._box * (1.0 - 1e-9)
+        if (at_side & (slope * coef < 0)[unpenalised]).any():
             self._box *= 10.0
         kept = self._idle <= _MOST_IDLE
         self._planes = np.vstack([self._planes[kept], slope])
@@ -255,9 +252,8 @@ class _Model:
         coef = -gradient / self._ridge
         coef[unpenalised] = np.clip(-price[1:], -self._box, self._box)
         penalised_gradient = gradient[self._penalised]
-        bound = float(alpha @ self._offset) - float(penalised_gradient @ penalised_gradient) / (
-            2.0 * self._ridge
-        )
+        penalty = float(penalised_gradient @ penalised_gradient) / (2.0 * self._ridge)
+        bound = float(alpha @ self._offset) - penalty
         # Within the box, rounding errors of the equalities lower the bound by at most this much.
         bound -= self._box * float(np.abs(gradient[unpenalised]).sum())
         box_active = self._dual[:n_sides].max(initial=0.0) > 1e-12

@@ -201,11 +201,6 @@ class Tuned(NamedTuple):
     gamma_max: float
     growth: float
 
-    @property
-    def last_gamma(self) -> float:
-        """The last sharpness of the path."""
-        return sharpness_levels(self.gamma_min, self.gamma_max, self.growth)[-1]
-
 
 def slam(
     objective_at: Callable[[float, float], Objective],
@@ -264,10 +259,8 @@ def slam(
         held_out = validate(solution.coef)
         return Tuned(solution, held_out, best_start, ridge, gamma_min, gamma_max, growth)
 
-    best = min(
-        (run_sla(2.0, 200.0, r) for r in growths),
-        key=lambda candidate: candidate.held_out,
-    )
+    tried = [run_sla(2.0, 200.0, growth) for growth in growths]
+    best = min(tried, key=lambda candidate: candidate.held_out)
     for end in ("gamma_min", "gamma_max"):
         best = _bracket(run_sla, best, end, brackets)
     return best

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import line_search, minimize
 
 from directrix._typing import FloatArray
-from directrix.solve.lbfgs import Callback, Objective, Path, Solution, warn_unless_converged
+from directrix.solve.lbfgs import Callback, Objective, Path, Solution
 
 # ── Starting points for solvers, from class means ─────────────────────────────────────────────────
 
@@ -258,10 +258,9 @@ def wolfe_lbfgs(
     """
     coef = np.array(start, dtype=np.float64)
     value, grad = objective(coef)
-    history, before = [value], None
+    path, before = Path(value, None), None
     pairs: deque[tuple[FloatArray, FloatArray]] = deque(maxlen=_MEMORY)
-    n_iter = 0
-    while np.linalg.norm(grad) > tol and n_iter < max_iter:
+    while np.linalg.norm(grad) > tol and path.n_iter < max_iter:
         direction = -_times_inverse_hessian(pairs, grad)
         if direction @ grad >= 0:  # rounding has turned it uphill: restart
             pairs.clear()
@@ -286,11 +285,9 @@ def wolfe_lbfgs(
         if move @ change > 0:
             pairs.append((move, change))
         coef, value, grad = coef + move, new_value, new_grad
-        history.append(value)
-        n_iter += 1
+        path.record(coef, value)
     norm = float(np.linalg.norm(grad))
-    solution = Solution(coef, value, norm, n_iter, norm <= tol, tuple(history))
-    return warn_unless_converged(solution, "L-BFGS", tol)
+    return path.finish("L-BFGS", coef, value, norm, converged=norm <= tol, tol=tol)
 
 
 def _times_inverse_hessian(

@@ -60,10 +60,10 @@ def column_codings(
     signs: list[IntArray] = []
     for column, (of_column, weight) in enumerate(zip(kinds, weights, strict=True)):
         if column in rising:
-            directed = directed_basis(of_column, weight, rising[column], rank)
-            bases.append(directed.basis)
-            signs.append(directed.signs)
+            basis, sign = directed_basis(of_column, weight, rising[column], rank)
         else:
-            bases.append(column_basis(of_column, weight, rank, centred=True))
-            signs.append(np.zeros(bases[-1].shape[1], dtype=np.int64))
+            basis = column_basis(of_column, weight, rank, centred=True)
+            sign = np.zeros(basis.shape[1], dtype=np.int64)
+        bases.append(basis)
+        signs.append(sign)
     return bases, signs

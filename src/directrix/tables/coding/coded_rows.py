@@ -229,8 +229,7 @@ class CodedRows:
 
     def signed(self, order: IntArray, sign: AnyArray) -> CodedRows:
         """Return rows in another order, times their signs, with a constant feature last."""
-        cells = self.cells[order]
-        cells = sparse.csr_array(cells, copy=True)
+        cells = sparse.csr_array(self.cells[order], copy=True)
         cells.data = np.repeat(sign, np.diff(cells.indptr)).astype(np.float32)
         return CodedRows(cells, self.coding, constant=True)
 

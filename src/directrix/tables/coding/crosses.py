@@ -182,10 +182,8 @@ def _centred(residual: FloatArray, curvature: FloatArray) -> FloatArray:
     """Return residuals, of shape (draws, rows, columns), less what each column explains alone."""
     R, H = residual, curvature
     rows, columns = H.sum(1), H.sum(0)
-    left, right = (
-        H / np.where(rows > 0, rows, 1.0)[:, None],
-        H / np.where(columns > 0, columns, 1.0),
-    )
+    left = H / np.where(rows > 0, rows, 1.0)[:, None]
+    right = H / np.where(columns > 0, columns, 1.0)
     for _ in range(_ROUNDS_OF_CENTRING):
         R = R - left * R.sum(2)[:, :, None]
         R = R - right * R.sum(1)[:, None]

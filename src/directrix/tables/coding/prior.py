@@ -31,7 +31,7 @@ are jumps, bends upwards and downwards, a slope, and the straight line of the co
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -208,22 +208,12 @@ def by_rate(positive: FloatArray, weight: FloatArray) -> IntArray:
 _JUMPS_PER_BEND = 3
 
 
-class DirectedBasis(NamedTuple):
-    """The coding of a column with a direction.
-
-    ``signs`` is 1 for coefficients that may not be negative, 0 for those of cells without a
-    direction.
-    """
-
-    basis: FloatArray
-    signs: IntArray
-
-
 def directed_basis(
     kinds: CellKinds, weight: FloatArray, rising: IntArray, rank: int
-) -> DirectedBasis:
-    """Return the coding of a column whose points may not fall along some of its cells.
+) -> tuple[FloatArray, IntArray]:
+    """Return the coding of a column whose points may not fall along some cells, and signs.
 
+    Signs are 1 for coefficients that may not be negative, 0 for those of cells without a direction.
     ``rising`` are the cells in the order in which points may not fall; other cells are by
     themselves. There are ``rank`` jumps at most; neighbouring cells between which there is none
     follow slope and bends.
@@ -233,13 +223,13 @@ def directed_basis(
     free = indicators(alone & (weight > 0)).toarray()
     inside = weight[rising]
     if len(rising) < 2 or not inside.sum() > 0:
-        return DirectedBasis(_centred(free, weight), np.zeros(free.shape[1], dtype=np.int64))
+        return _centred(free, weight), np.zeros(free.shape[1], dtype=np.int64)
     share = inside / inside.sum()
     functions = _rising_functions(share, _means(kinds, rising), rank)
     lifted = np.zeros((kinds.n_cells, functions.shape[1]))
     lifted[rising] = functions - share @ functions
     signs = np.repeat([0, 1], [free.shape[1], functions.shape[1]])
-    return DirectedBasis(_centred(np.hstack([free, lifted]), weight), signs)
+    return _centred(np.hstack([free, lifted]), weight), signs
 
 
 def _rising_functions(share: FloatArray, means: FloatArray | None, rank: int) -> FloatArray:
