@@ -54,6 +54,11 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
+def is_unicode(text: str) -> bool:
+    """Return whether UTF-8 can hold a text: whether it has no half of a surrogate pair."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
 def _cell_style(k: int) -> str:
     """Return the style of a cell in notebooks, some of which leave no room between columns."""
     align = "right; white-space: nowrap" if k else "left"

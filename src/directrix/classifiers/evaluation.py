@@ -179,9 +179,9 @@ def diagnose(
     return replace(diagnosis, advice=_advice(diagnosis, on_rows.sizes, estimator))
 
 
-def metric_of(estimator: Any) -> Any:
-    """Return the metric that an estimator was trained for; AUC if it has none."""
-    return getattr(estimator, "metric_", None) or getattr(estimator, "metric", None) or "auc"
+def metric_of(estimator: Any, default: str = "auc") -> Any:
+    """Return the metric that an estimator was trained for; a default if it has none."""
+    return getattr(estimator, "metric_", None) or getattr(estimator, "metric", None) or default
 
 
 def _on_rows(positive: AnyArray, scores: FloatArray, weight: FloatArray) -> OnRows:

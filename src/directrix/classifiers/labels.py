@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import date
 from typing import Any
 
@@ -82,7 +83,8 @@ def positive_label(positive: Any, classes: AnyArray) -> Any:
     if positive is None:
         return labels[1]
     if classes.dtype.kind == "M":
-        positive = _as_time(positive)
+        with suppress(TypeError, ValueError):  # of a label that is no date
+            positive = np.datetime64(positive, "us").item()
     if positive not in labels:
         raise LabelNotFoundError(positive, tuple(labels))
     return labels[labels.index(positive)]
@@ -97,14 +99,6 @@ def dates_in_microseconds(labels: AnyArray) -> AnyArray:
         return labels
     dates = labels.astype("M8[us]")
     return dates if (dates == labels).all() else labels
-
-
-def _as_time(label: Any) -> Any:
-    """Return a date as a date and time, as labels in microseconds are; others as they are."""
-    try:
-        return np.datetime64(label, "us").item()
-    except (TypeError, ValueError):
-        return label
 
 
 def ending_with(positive: Any, classes: AnyArray) -> AnyArray:

@@ -29,12 +29,7 @@ from directrix.fitting.copies import warn_about_copies
 from directrix.fitting.finalize import Lines, finalize, finalize_on_rows
 from directrix.fitting.progress import Progress
 from directrix.fitting.solvers import keeps_intercept, solver_for
-from directrix.fitting.training_rows import (
-    Prepared,
-    Rows,
-    Standardization,
-    prepare,
-)
+from directrix.fitting.training_rows import Prepared, Rows, Standardization, prepare
 from directrix.frontier import Frontier
 from directrix.frontier.compare import FIRST_ROWS, MOST_ROWS, compare, curve_maker
 from directrix.frontier.curves import round_scores
@@ -451,9 +446,8 @@ class SmoothClassifier(KernelScoring, ThresholdClassifier):
         sweep = self._sweep(resolve(self.metric), (X, y, sample_weight, groups), progress)
         classifiers = [copy(self).set_params(metric=metric) for metric in resolved]
         # Rankings last: they add candidates that the other metrics would not have on their own.
-        for metric, classifier in sorted(
-            zip(resolved, classifiers, strict=True), key=lambda pair: not pair[0].uses_threshold
-        ):
+        pairs = zip(resolved, classifiers, strict=True)
+        for metric, classifier in sorted(pairs, key=lambda pair: not pair[0].uses_threshold):
             classifier._choose(metric, sweep, progress)  # noqa: SLF001 - a copy of this very classifier
         return classifiers
 

@@ -7,16 +7,11 @@ from typing import Any
 import numpy as np
 
 from directrix._printing import text_table
+from directrix.classifiers.evaluation import metric_of
 from directrix.classifiers.labels import positive_of
 
 #: Coefficients that are listed, the largest first; the model file has all.
 _LISTED_COEFFICIENTS = 20
-
-
-def metric_of_model(model: Any) -> Any:
-    """Return the metric that a model was trained for; the error rate if it has none."""
-    metric = getattr(model, "metric_", None) or getattr(model, "metric", None)
-    return "error" if metric is None else metric
 
 
 def feature_names_of(model: Any) -> list[str]:
@@ -31,7 +26,7 @@ def model_values(model: Any) -> dict[str, Any]:
     """Return a model for JSON; entries have the names of the attributes in Python."""
     values = {
         "classifier": type(model).__name__,
-        "metric": str(metric_of_model(model)),
+        "metric": str(metric_of(model, "error")),
         "classes": model.classes_,
         "positive": positive_of(model),
         "features": feature_names_of(model),

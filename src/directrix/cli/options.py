@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 # ── Files that directrix wrote: telling summaries from models, and reading them ───────────────────
 
-
 #: Bytes of a file in which the name of its format is searched.
 _HEADER_BYTES = 1 << 20
 #: Names of the formats, as headers have them, and what the command line calls the files.

@@ -25,7 +25,6 @@ from directrix.exceptions.columns import InfiniteValuesError, UnusableColumnsErr
 
 # ── Error messages of the command line: what is wrong, and what to do about it ────────────────────
 
-
 #: Exit codes: something about the data or the model, and how the command was called.
 DATA_ERROR, CALL_ERROR = 1, 2
 

@@ -166,11 +166,9 @@ def require_two(labels: Sequence[Any]) -> None:
     """Raise an error with a remedy for any other number of classes than two."""
     if len(labels) == 2:
         return
-    remedy = (
-        "make a column that is true for one of them"
-        if len(labels) > 2
-        else "add rows of the other class"
-    )
+    remedy = "add rows of the other class"
+    if len(labels) > 2:
+        remedy = "make a column that is true for one of them"
     noun = "class" if len(labels) == 1 else "classes"
     msg = f"the rows have {len(labels)} {noun} ({_listed(labels)}), and a model two: {remedy}"
     raise UsageError(msg)

@@ -20,14 +20,7 @@ from directrix.exceptions import FewRowsWarning, silenced
 from directrix.fitting.choice import Choice, Selection
 from directrix.fitting.directions import DirectionPrices, flat_columns
 from directrix.fitting.finish import FitResult
-from directrix.fitting.fit_rows import (
-    FTOL,
-    BestFit,
-    Candidates,
-    Compared,
-    Draft,
-    LearnedDesign,
-)
+from directrix.fitting.fit_rows import FTOL, BestFit, Candidates, Compared, Draft, LearnedDesign
 from directrix.fitting.training_rows import Rows
 from directrix.frontier.compare import MOST_ROWS, FoldDesigns, compare, design_without
 from directrix.frontier.curves import Curves

@@ -154,10 +154,8 @@ class Compression:
         free = np.flatnonzero(np.isnan(of_groups))
         start = np.where(np.isnan(of_groups), np.append(points[names], 0.0), of_groups)
         values = self._solved(number, np.flatnonzero(used), hessian, start, free)
-        inner = (
-            hessian[:size, :size]
-            - np.outer(hessian[:size, size], hessian[size, :size]) / (hessian[size, size])
-        )
+        edge, corner = hessian[:size, size], hessian[size, size]
+        inner = hessian[:size, :size] - np.outer(edge, edge) / corner
         intercept = float(values[size])
         return Fitted(of_atom, names, block, values[:size], intercept, inner, of_groups[:-1])
 

@@ -13,13 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from directrix.designs.compact import (
-    CAUTIOUS_LINES,
-    MOST_LINES,
-    SIZES,
-    as_good,
-    largest_losses,
-)
+from directrix.designs.compact import CAUTIOUS_LINES, MOST_LINES, SIZES, as_good, largest_losses
 from directrix.designs.compression import compression_of_counts
 from directrix.designs.points import scaled_without_rows
 from directrix.designs.trainers import CountTrainer
@@ -265,7 +259,7 @@ class CountedSizes(NamedTuple):
         gap = abs(scores.mean_pos - scores.mean_neg)
         reach = scores.mean_neg + float(np.clip(threshold, -gap - 1e3, gap + 1e3))
         card = replace(card, intercept=card.intercept - reach)
-        scores = scores._replace(mean_pos=scores.mean_pos - reach, mean_neg=scores.mean_neg - reach)
+        scores = scores.above(reach)
         line = np.array([1.0, card.intercept])
         fitted = finalize_on_moments(self.metric, line, scores, self.counts.weight)
         return full._replace(card=card, fitted=fitted)
@@ -342,21 +336,14 @@ def _risk_of(risk: Risk, scores: ScoreMoments) -> tuple[float, float]:
 # ── Candidates of a fit in passes ─────────────────────────────────────────────────────────────────
 
 
-class CountedCandidates(NamedTuple):
-    """Candidates of additive cards, and their coding."""
-
-    coding: CardCoding
-    candidates: list[SummaryCandidate]
-
-
 def counted_candidates(
     metric: Metric,
     counts: BinCounts,
     label: Any,
     directions: Sequence[Direction],
     n_folds: int,
-) -> CountedCandidates:
-    """Return the candidates of least predicted risk on held-out counts.
+) -> tuple[CardCoding, list[SummaryCandidate]]:
+    """Return the coding of additive cards, and candidates of least predicted risk on counts.
 
     ``counts`` have folds. ``n_folds`` is the number of folds that are held out; a later one does
     not count. The cards of equal trade-off are the simplest candidates, of complexity zero; the
@@ -372,7 +359,7 @@ def counted_candidates(
     order = np.argsort(risks, kind="stable")
     plain = next(k for k in order if candidates[k].complexity == 0.0)
     chosen = dict.fromkeys([plain, *order[:_COUNTED]])
-    return CountedCandidates(CardCoding(coding), [candidates[k] for k in chosen])
+    return CardCoding(coding), [candidates[k] for k in chosen]
 
 
 def _require_both_classes(counts: BinCounts, label: Any, n_folds: int) -> None:

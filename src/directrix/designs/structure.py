@@ -28,7 +28,6 @@ from directrix.tables.coding.prior import CellKinds, cell_weights
 
 # ── Structures of a card, and the rule that chooses among those that were tried ───────────────────
 
-
 #: A richer card must gain so much, and so many standard errors of the difference: with reweighted
 #: blocks, and with crosses, each of which is beyond chance already.
 _MARGIN, _CAUTION, _CAUTION_OF_CROSSES = 1e-3, 2.0, 1.0
@@ -126,7 +125,6 @@ def find_crosses(
 
 # ── Which columns a small card keeps: those that are left when the weakest are dropped in turn ────
 
-
 #: Share of the columns that are kept at each step, before a card is trained again.
 _KEPT = 0.8
 
@@ -196,7 +194,6 @@ def _spread(points: FloatArray, weight: FloatArray) -> float:
 
 
 # ── The structure of a card: how strong its ridge is, and how many crosses it has ─────────────────
-
 
 #: Factors of the best ridge for cards with crosses, and for reweighted ones.
 _RIDGE_FACTORS = (3.0, 1.0)

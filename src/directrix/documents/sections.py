@@ -20,7 +20,7 @@ from directrix.documents.reliability import Reliability
 from directrix.documents.tripod import ITEMS
 from directrix.export import to_sql
 from directrix.models.card import Card
-from directrix.models.card_printing import points_text
+from directrix.models.card_printing import points_text, share_text
 from directrix.models.reasons import bin_names, loss_table
 from directrix.models.report import UNKNOWN, DirectionEffect, Estimate, sentence
 from directrix.models.risk_validation import RiskCounts, SampleSize, calibration_line, net_benefit
@@ -110,10 +110,6 @@ def _points(value: float) -> str:
     return points_text(value, 0 if float(value).is_integer() else 1)
 
 
-def _per_cent(share: float) -> str:
-    return "-" if np.isnan(share) else f"{100 * share:.1f} %"
-
-
 def _decision(data: DocumentData) -> str:
     side = "above" if data.card.higher_is_positive else "below"
     cutoff = _points(data.card.cutoff)
@@ -129,7 +125,7 @@ def _front(page: Page, data: DocumentData, *, texts: dict[str, str]) -> None:
     rows = "not kept with the card"
     if not np.isnan(n_rows):
         rows = f"{n_rows:,.0f}, {positives:,.0f} of them {data.label!r}"
-        rows += f" ({_per_cent(positives / n_rows)})"
+        rows += f" ({share_text(positives / n_rows)})"
     about = data.about
     page.fields(
         [
@@ -170,7 +166,7 @@ def _in_short(page: Page, data: DocumentData) -> None:
         page.paragraph(
             f"Evaluated on {len(data.rows.positive):,} rows, "
             f"{int(data.rows.positive.sum()):,} of them {data.label!r} "
-            f"({_per_cent(measures.positives / measures.rows)})."
+            f"({share_text(measures.positives / measures.rows)})."
         )
     if figures:
         page.cards(figures)
@@ -236,7 +232,7 @@ def _bands(page: Page, data: DocumentData) -> None:
 def _operating_point(page: Page, data: DocumentData) -> None:
     page.heading("Operating point")
     probability = probability_at_cutoff(data.classifier)
-    at = "" if probability is None else f" The risk at the cutoff is {_per_cent(probability)}."
+    at = "" if probability is None else f" The risk at the cutoff is {share_text(probability)}."
     page.paragraph(f"{_decision(data)}{at}")
     header, *table = data.point.table()
     page.table(header, table)
@@ -324,7 +320,9 @@ def _reasons(page: Page, data: DocumentData) -> None:
     rows = []
     for k in sorted(largest, key=lambda k: -largest[k])[:_LISTED]:
         name = data.card.bins[k].name
-        shares = [] if counted is None else [_per_cent(each.get(name, 0.0)) for each in counted[1:]]
+        shares = (
+            [] if counted is None else [share_text(each.get(name, 0.0)) for each in counted[1:]]
+        )
         rows.append([name, _points(round(largest[k], 1)), *shares])
     if counted is not None:
         header += ["first reason", "among the first four"]
@@ -442,11 +440,11 @@ def _net_benefit(page: Page, data: DocumentData) -> None:
         page.paragraph("At no threshold is the card better than acting on all rows or on none.")
     else:
         low, high = curve.useful
-        text = f"The curve is above both from a risk of {_per_cent(low)} to {_per_cent(high)}"
+        text = f"The curve is above both from a risk of {share_text(low)} to {share_text(high)}"
         if curve.surely_useful is None:
             text += "; its interval reaches the better of both everywhere."
         else:
-            ends = map(_per_cent, curve.surely_useful)
+            ends = map(share_text, curve.surely_useful)
             text += f", and its whole interval is from {' to '.join(ends)}."
         page.paragraph(text)
     shown = np.array([0.05, 0.1, 0.2, 0.3, 0.5]) if cutoff is None else _around(cutoff)
@@ -454,7 +452,7 @@ def _net_benefit(page: Page, data: DocumentData) -> None:
     page.table(
         ["threshold probability", "net benefit", "95 % interval", "act on all rows"],
         [
-            [_per_cent(t), f"{value:.4f}", f"{low:.4f} to {high:.4f}", f"{every:.4f}"]
+            [share_text(t), f"{value:.4f}", f"{low:.4f} to {high:.4f}", f"{every:.4f}"]
             for t, value, low, high, every in zip(
                 at.thresholds, at.values, at.low, at.high, at.treat_all, strict=True
             )
@@ -543,7 +541,7 @@ def _predictors(page: Page, data: DocumentData) -> None:
         missing = "-"
         if data.card.counts:
             counts = data.card.counts[k].sum(axis=0)
-            missing = _per_cent(float(counts[0] / (counts.sum() or 1.0)))
+            missing = share_text(float(counts[0] / (counts.sum() or 1.0)))
             missing = "joined" if bins.missing_cell else missing
         printed = bin_names(data.card, k)[bins.missing_cell]
         rows.append([bins.name, bins.kind, missing, printed, _span(points)])

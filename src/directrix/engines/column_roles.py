@@ -35,7 +35,6 @@ from directrix.tables import BinCounts, Binner, Column, Table
 
 # ── Partition and Block: rows as an engine reads them, and separated by the roles of columns ──────
 
-
 #: Largest number of parts that the driver adds itself, because another level would take longer.
 MOST_PARTS = 4
 
@@ -146,7 +145,6 @@ def unpacked(part: bytes) -> Any:
 
 
 # ── ColumnRoles: the roles of columns, and how a block of rows is summarised ──────────────────────
-
 
 #: Name of the column of row keys that an engine adds when it knows the positions of rows in files.
 POSITION = "__directrix_position__"
@@ -308,7 +306,11 @@ class ColumnRoles:
         )
         fold = self.fold
         if fold is not None and not isinstance(fold, HashFolds):
-            fold = _as_integers(table.values(fold)) if fold in table.columns else table.values(fold)
+            values, is_column = table.values(fold), fold in table.columns
+            # All columns of an array have one dtype, which may be that of floats.
+            if is_column and values.dtype.kind == "f" and np.array_equal(np.floor(values), values):
+                values = values.astype(np.int64)
+            fold = values
         X, names = self.read_features(table, self.columns_of(table))
         hashes = keys = None
         if self.needs_row_keys:
@@ -428,12 +430,6 @@ def _features(table: SourceTable, columns: tuple[Any, ...]) -> Matrix:
         return table.features(columns)
     except NotNumericError as error:
         raise NotNumericError(error.columns, error.dtypes, ENCODE) from None
-
-
-def _as_integers(fold: AnyArray) -> AnyArray:
-    """Return whole floats as integers, because all columns of an array have one dtype."""
-    is_whole = fold.dtype.kind == "f" and np.array_equal(np.floor(fold), fold)
-    return fold.astype(np.int64) if is_whole else fold
 
 
 def _require_present(group: Any) -> AnyArray:

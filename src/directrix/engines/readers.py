@@ -21,7 +21,6 @@ from directrix.rows.keys import position_keys
 
 # ── Pyarrow datasets, read in order with little memory, with one type for a column ────────────────
 
-
 #: Largest number of rows and of values in a batch that is read; wide rows come in smaller batches.
 BATCH_ROWS = 1 << 16
 READ_VALUES = 1 << 23
@@ -386,7 +385,6 @@ def _batches_and_files(scan: Any, columns: list[str]) -> Iterator[tuple[Any, str
 
 
 # ── Paths: Parquet, Arrow and CSV files, folders of partitions, and folders of Delta tables ───────
-
 
 _FORMATS = {"parquet": "parquet", "pq": "parquet", "csv": "csv", "arrow": "ipc", "feather": "ipc"}
 COMPRESSED = {".gz", ".bz2", ".zst", ".lz4", ".br"}

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from directrix._printing import is_unicode
 from directrix.exceptions import SqlNameError
 
 #: Characters that must be escaped in quoted text if the backslash is an escape character.
@@ -74,7 +75,7 @@ class Dialect(NamedTuple):
             if "\0" in name:
                 msg = f"{which} has a NUL character in its name {name!r}: {remedy}"
                 raise SqlNameError(msg, name, (position,))
-            if not _is_unicode(name):
+            if not is_unicode(name):
                 msg = f"{which} has half of a surrogate pair in its name {name!r}: {remedy}"
                 raise SqlNameError(msg, name, (position,))
             first = seen.setdefault(self.key(name), position)
@@ -101,7 +102,7 @@ class Dialect(NamedTuple):
             return f"{label:f}"
         if isinstance(label, int):
             return str(label)
-        if not _is_unicode(label):
+        if not is_unicode(label):
             msg = (
                 f"SQL cannot hold the text {label!r}, which has half of a surrogate pair: replace "
                 "it in the table before the fit"
@@ -134,11 +135,6 @@ DIALECTS = {
         tiny=1e-250,
     ),
 }
-
-
-def _is_unicode(text: str) -> bool:
-    """Return whether a text can be sent to a database: it has no half of a surrogate pair."""
-    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _quoted(text: str, quote: str, escape: str) -> str:

@@ -27,7 +27,6 @@ from directrix.rows.rows import (
 
 # ── Conversion of Arrow columns to NumPy values, and of vector columns to rows ────────────────────
 
-
 _DENSE = 1  # type code of a dense vector in Spark ML
 _UNEQUAL_LENGTHS = "the vectors of features are not all of one length"
 

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 # ── RunningSample: the sample of a partition while its blocks are read ────────────────────────────
 
-
 _SAMPLED_AT_A_TIME = 1 << 16
 
 
@@ -118,7 +117,6 @@ def share_of_partition(most: int, n_partitions: int | None) -> int:
 
 
 # ── Tasks that run on the rows of a partition; the only code that is sent to workers ──────────────
-
 
 #: Rows of numbers that are scored at a time, and the largest number of their values. To add a
 #: histogram to others costs as much as to count some thousand scores.

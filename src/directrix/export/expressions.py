@@ -159,11 +159,6 @@ Condition: TypeAlias = IsMissing | OneOf | Between | Interval | AnyValue
 Cases: TypeAlias = list[tuple[Condition, Any]]
 
 
-def is_unicode(text: str) -> bool:
-    """Return whether UTF-8 can hold a text: whether it has no half of a surrogate pair."""
-    return not any("\ud800" <= character <= "\udfff" for character in text)
-
-
 def cases(
     bins: Bins, results: Sequence[Any], can_hold: Callable[[str], bool] = lambda _: True
 ) -> Cases:

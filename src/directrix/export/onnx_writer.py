@@ -13,12 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from directrix._printing import is_unicode
 from directrix._typing import AnyArray, FloatArray, IntArray
-from directrix.export.expressions import (
-    Segments,
-    free_name,
-    is_unicode,
-)
+from directrix.export.expressions import Segments, free_name
 from directrix.models.card import Card, Cross
 
 #: A missing date: NumPy has this integer for NaT.

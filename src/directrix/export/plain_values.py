@@ -201,17 +201,15 @@ def _read_named(noun: str, plain: dict[str, Any]) -> Any:
     require(fits, f"it does not have the fields of the {noun} {name}")
     values = {field: from_plain(value) for field, value in given.items()}
     for field, value in values.items():
-        require(_has_type(value, types[field]), f"{field} of {name} is of the wrong type")
+        # In Python True is an int, but a number is not meant to be a bool.
+        allowed = types[field]
+        fits = isinstance(value, allowed) and (bool in allowed or not isinstance(value, bool))
+        require(fits, f"{field} of {name} is of the wrong type")
     try:
         return named_class(**values)  # type: ignore[misc]
     except (TypeError, ValueError, OverflowError) as error:
         msg = f"it holds a {noun} {name} with invalid fields: {error}"
         raise FileContentError(msg) from None
-
-
-def _has_type(value: Any, types: tuple[type, ...]) -> bool:
-    # In Python True is an int, but a number is not meant to be a bool.
-    return isinstance(value, types) and (bool in types or not isinstance(value, bool))
 
 
 #: By the sorted keys of the object.

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from directrix._printing import printable
+from directrix._printing import is_unicode, printable
 from directrix.classifiers.scoring import ScoringFormula
 from directrix.engines.sql_dialects import DIALECTS, Dialect
 from directrix.export.expressions import (
@@ -19,7 +19,6 @@ from directrix.export.expressions import (
     OneOf,
     Term,
     cases,
-    is_unicode,
     reduced,
     terms,
 )

@@ -41,11 +41,9 @@ class ExactMetric:
 
     def terms(self, curve: Curve, parts: int = 1) -> tuple[Any, Any]:  # noqa: ARG002
         """Return the metric of a curve, or of each in a stack, twice: less is better."""
-        value: Any = (
-            self.metric.best_values(curve)
-            if isinstance(curve, CurveStack)
-            else self.metric.best_value(curve)
-        )
+        metric: Any = self.metric
+        best = metric.best_values if isinstance(curve, CurveStack) else metric.best_value
+        value = best(curve)
         loss = -value if self.metric.greater_is_better else value
         return loss, loss
 

@@ -235,7 +235,6 @@ def _is_positive(y: Any) -> Any:
 
 # ── Metric: the base class of every metric, an exact score of rows and a risk of four numbers ─────
 
-
 #: Shares of rows predicted positive, of which the best is the value of chance.
 _SHARES = 1000
 

@@ -286,11 +286,8 @@ class _BootstrapSums:
         means = both.mean(axis=1) if len(body) else np.zeros(2)
         first, second = (left[:, None] * means + np.sqrt(left)[:, None] * noise).T
         mean = np.full(_DRAWS, len(body) / n * means[0])
-        sums = (
-            cls(n, first.copy(), np.maximum(second, 0.0), mean.copy(), counts) for _ in range(2)
-        )
-        plain, drawn = sums
-        return plain, drawn
+        plain = cls(n, first.copy(), np.maximum(second, 0.0), mean.copy(), counts)
+        return plain, cls(n, first.copy(), np.maximum(second, 0.0), mean.copy(), counts)
 
     def add(self, tail: _LongEnd, sizes: FloatArray, mean: FloatArray | float = 0.0) -> None:
         """Add rows of a long end, and what they add to the mean that they are drawn from."""
@@ -425,7 +422,8 @@ class Money:
         table = [[f"money on {self.rows}", *headers]]
         for each in self.decisions:
             estimates = (each.cost, each.saved_on_none, each.saved_on_all)
-            table.append([each.name, f"{100 * each.flagged:.2f} %", *map(_amount, estimates)])
+            shown = [f"{e.value:.4g} ({e.low:.4g} to {e.high:.4g})" for e in estimates]
+            table.append([each.name, f"{100 * each.flagged:.2f} %", *shown])
         table.append(["flag none", "0 %", f"{self.cost_of_none:.4g}", "", ""])
         table.append(["flag all", "100 %", f"{self.cost_of_all:.4g}", "", ""])
         return table
@@ -451,7 +449,3 @@ def _estimate(
         mean + shift - factor * (mean - min(low, mean)),
         mean + shift + factor * (max(high, mean) - mean),
     )
-
-
-def _amount(estimate: Estimate) -> str:
-    return f"{estimate.value:.4g} ({estimate.low:.4g} to {estimate.high:.4g})"

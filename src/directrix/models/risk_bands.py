@@ -25,6 +25,7 @@ from scipy import stats
 
 from directrix._printing import html_table, text_table
 from directrix._typing import AnyArray, FloatArray
+from directrix.models.card_printing import count_text, share_text
 from directrix.models.operating_point import Calibration
 from directrix.tables.bins import NumberBins, number_text
 
@@ -282,18 +283,14 @@ class RiskBands(Sequence[RiskBand]):
         rows = [
             [
                 band.points,
-                f"{band.rows:,.0f}" if float(band.rows).is_integer() else f"{band.rows:,.1f}",
-                f"{100 * band.share:.1f} %",
-                *map(_rate, (band.observed, band.predicted, band.expected)),
-                f"{_rate(band.low)} to {_rate(band.high)}" if band.rows else "-",
+                count_text(band.rows),
+                share_text(band.share),
+                *map(share_text, (band.observed, band.predicted, band.expected)),
+                f"{share_text(band.low)} to {share_text(band.high)}" if band.rows else "-",
             ]
             for band in self
         ]
         return [header, *rows]
-
-
-def _rate(rate: float) -> str:
-    return "-" if np.isnan(rate) else f"{100 * rate:.1f} %"
 
 
 def _sql_value(value: Any) -> str:

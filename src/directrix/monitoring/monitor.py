@@ -379,9 +379,8 @@ class Monitor:
         if "columns" not in comparisons:
             return ()
         residuals: dict[str, float] = {}
-        for name, value in zip(
-            comparisons["columns"].names, fits["columns"].residual.tolist(), strict=True
-        ):
+        names, unexplained = comparisons["columns"].names, fits["columns"].residual.tolist()
+        for name, value in zip(names, unexplained, strict=True):
             residuals[name] = max(residuals.get(name, 0.0), value, key=abs)
         checks = [
             ColumnCheck(name, *values, residuals.get(name, 0.0), self._usual_columns.get(name))

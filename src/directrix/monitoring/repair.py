@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 
 # ── Another threshold for a model, from labelled scores and for another prevalence ────────────────
 
-
 #: Groups of days that are held out in turn to tell what a new threshold gives on new rows.
 _GROUPS = 5
 
@@ -327,9 +326,8 @@ def _moments_of_scores(model: Any, labelled: Any) -> ScoreMoments:
 
 def _changes(old: Any, new: Any, labelled: Any) -> tuple[Change, ...]:
     """Return the weight of each feature or column in both models, the largest change first."""
-    weights = [_weights(model, labelled) for model in (old, new)]
-    names = list(weights[0])
-    changes = [Change(name, weights[0][name], weights[1].get(name, 0.0)) for name in names]
+    before, after = (_weights(model, labelled) for model in (old, new))
+    changes = [Change(name, weight, after.get(name, 0.0)) for name, weight in before.items()]
     return tuple(sorted(changes, key=lambda change: -abs(change.after - change.before)))
 
 

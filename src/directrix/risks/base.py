@@ -16,7 +16,6 @@ from directrix.moments.projection import Partials, ScoreMoments
 
 # ── Risk: the base class of metrics as functions of four numbers ──────────────────────────────────
 
-
 _REACH = 8.0  # standard deviations: beyond, the tail of a class is below 1e-15
 _STEPS = 65
 _ROUNDS = 2

@@ -139,7 +139,7 @@ _NARROW = 1e-8
 
 
 @dataclass(frozen=True)
-class AveragePrecisionRisk(Risk):
+class AveragePrecisionRisk(_RankingRisk):
     r"""One minus the mean precision at the thresholds that the scores of positives set.
 
     .. math:: R = 1 - \int \varphi(x)\, \frac{\pi \Phi(x)}{\pi \Phi(x) + (1 - \pi) \Phi(z)}\, dx,
@@ -148,12 +148,6 @@ class AveragePrecisionRisk(Risk):
     A threshold x standard deviations below the mean of the positives has the recall
     :math:`\Phi(x)` and the false-positive rate :math:`\Phi(z)`. By Gauss-Legendre quadrature.
     """
-
-    shift_invariant = True
-
-    def threshold(self, scores: ScoreMoments) -> float:
-        """Return the threshold of least balanced error, which is not part of the metric."""
-        return CostRisk(balanced=True).threshold(scores)
 
     def value(self, scores: ScoreMoments) -> float:
         """Return the risk."""

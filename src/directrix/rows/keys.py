@@ -313,7 +313,6 @@ def stratified_folds(keys: AnyArray, strata: AnyArray, n_folds: int) -> IntArray
 
 # ── RowSample: a random sample of the rows of each class, which can be merged over parts ──────────
 
-
 Thresholds: TypeAlias = dict[Any, int]
 
 #: Makes the sample independent of the folds, which are drawn by the same keys.

@@ -16,7 +16,6 @@ from directrix.exceptions import find_stacklevel, is_silenced
 
 # ── Solution, the result of a solver; Path, its history; and its convergence warning ──────────────
 
-
 #: Called with coefficients and value after each iteration; returns True to stop the solver.
 Callback: TypeAlias = Callable[[FloatArray, float], bool | None]
 
@@ -122,7 +121,6 @@ def warn_not_converged(solution: Solution, solver: str, remainder: str) -> Solut
 
 
 # ── L-BFGS on many problems at once: one evaluation of all of them per iteration ──────────────────
-
 
 #: From the coefficients of some problems, one per row, and their indices to values and
 #: gradients.

@@ -307,14 +307,11 @@ def _plain_number(number: Any) -> int | float:
     return int(number) if isinstance(number, int | np.integer) else float(number)
 
 
-def _are_distinct(values: Any) -> bool:
-    return is_list_of(values, is_number) and len(set(values)) == len(values)
-
-
 def _are_special(special: Any) -> bool:
     """Return whether values are lists of different numbers: none, of all columns, or by column."""
     by_column = special if isinstance(special, dict) else {} if special is None else {"": special}
-    return all(map(_are_distinct, by_column.values()))
+    lists = by_column.values()
+    return all(is_list_of(each, is_number) and len(set(each)) == len(each) for each in lists)
 
 
 def _is_name(name: Any) -> bool:

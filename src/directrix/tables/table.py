@@ -328,11 +328,8 @@ def read_polars(series: Any, column: str, expected: str | None = None) -> Readin
         return Reading("text", texts.rank("dense").cast(float).to_numpy() - 1.0, levels)
     if expected == "text" and series.dtype.is_numeric():
         in_full = name.startswith("Float") or not series.null_count()
-        return read_array(
-            series.to_numpy() if in_full else np.array(series.to_list(), dtype=object),
-            column,
-            expected,
-        )
+        values = series.to_numpy() if in_full else np.array(series.to_list(), dtype=object)
+        return read_array(values, column, expected)
     if name == "Boolean" or (name != "Decimal" and series.dtype.is_numeric()):
         values = series.cast(float).to_numpy().astype(np.float64)
         return Reading("boolean" if name == "Boolean" else "number", values)

@@ -259,7 +259,6 @@ def prune(objective: PenalizedInterceptObjective, coef: FloatArray, least: float
 
 # ── Algorithm 3 of Hasan and Pal: SLA under the Gaussian-Laplacian prior, for sparse models ───────
 
-
 #: Rounds of the stages for each sharpness at most: the prior is another in each round, so that
 #: rounds may go on lowering the value for ever. And updates of the prior in stage 2 at most.
 _MOST_STAGES, _MOST_UPDATES = 20, 20

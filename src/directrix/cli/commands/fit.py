@@ -108,14 +108,9 @@ def fit(
         _fit_rows(model, data, roles, positive, two_passes=two_passes)
     save(model, output)
     report = getattr(model, "report_", None)
-    text = "\n\n".join(
-        [
-            *([] if report is None else [report.summary()]),
-            describe_model(model),
-            f"wrote {output}; directrix show {output} prints the model",
-        ]
-    )
-    return Reply(text, {"output": output, **model_values(model)})
+    parts = [] if report is None else [report.summary()]
+    parts += [describe_model(model), f"wrote {output}; directrix show {output} prints the model"]
+    return Reply("\n\n".join(parts), {"output": output, **model_values(model)})
 
 
 def _are_summaries(paths: list[str]) -> bool:

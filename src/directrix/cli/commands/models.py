@@ -43,8 +43,8 @@ def evaluate(
 ) -> Reply:
     """Measure a model on labelled rows, with 95 % intervals."""
     from directrix.classifiers import evaluate as evaluate_scores
+    from directrix.classifiers.evaluation import metric_of
     from directrix.classifiers.labels import positive_of, toward_positive
-    from directrix.cli.formatting import metric_of_model
     from directrix.cli.rows import RowFiles, score_rows
 
     classifier = load_model(model)
@@ -53,7 +53,7 @@ def evaluate(
     evaluation = evaluate_scores(
         read.y,
         toward_positive(classifier, scores),
-        parse_metric(metric) or metric_of_model(classifier),
+        parse_metric(metric) or metric_of(classifier, "error"),
         threshold=0.0,
         positive=positive_of(classifier),
         sample_weight=read.weight,

@@ -11,20 +11,13 @@ import typer
 
 from directrix._printing import text_table
 from directrix.cli import options as opt
-from directrix.cli.options import (
-    file_type,
-    load_model,
-    load_summary,
-    require,
-    require_output,
-)
+from directrix.cli.options import file_type, load_model, load_summary, require, require_output
 from directrix.cli.reply import Reply
 
 if TYPE_CHECKING:
     from directrix.moments import Moments
 
 # ── The command ``show``: the content of a summary or a model ─────────────────────────────────────
-
 
 #: Features of a summary that are listed.
 _LISTED_FEATURES = 20
@@ -65,10 +58,7 @@ def _show_summary(moments: Moments) -> Reply:
     table = [
         ["class", *groups],
         ["rows", *(f"{group['rows']:,}" for group in groups.values())],
-        [
-            "share",
-            *(f"{group['weight'] / total:.4f}" for group in groups.values()),
-        ],
+        ["share", *(f"{group['weight'] / total:.4f}" for group in groups.values())],
     ]
     for index, name in enumerate(names[:_LISTED_FEATURES]):
         cells = (f"{g['mean'][index]:.5g} ± {g['deviation'][index]:.3g}" for g in groups.values())

@@ -228,7 +228,6 @@ def newton_cg(
 
 # ── L-BFGS with a Wolfe line search, as in Ghanbari, Li and Scheinberg 2019, §4 ───────────────────
 
-
 _MEMORY = 20  # pairs of steps and gradient changes that are kept
 _WOLFE = 1e-4, 0.9
 

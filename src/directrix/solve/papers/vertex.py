@@ -166,14 +166,10 @@ class Neighbours:
             errors = np.where(free[self._order], errors, np.inf)
             least = errors.min(initial=np.inf)
         # The other half of the pencil, beyond t = ∞, has the same hyperplanes with sides reversed.
-        if (self._counted_weight - self._errors_after.max(axis=1, initial=0.0)).min(
-            initial=np.inf
-        ) < least:
-            reversed_errors = (
-                self._counted_weight[:, np.newaxis]
-                - self._errors_after
-                - np.maximum(self._change, 0.0)
-            )
+        lowest = self._counted_weight - self._errors_after.max(axis=1, initial=0.0)
+        if lowest.min(initial=np.inf) < least:
+            counted = self._counted_weight[:, np.newaxis]
+            reversed_errors = counted - self._errors_after - np.maximum(self._change, 0.0)
             reversed_errors[self._at_vertex] = np.inf
             if reversed_errors.min() < least:
                 errors, least, sign = reversed_errors, reversed_errors.min(), -1.0

@@ -17,15 +17,15 @@ def made(y=None, n_folds=3):
     """Return the candidates of counts of four folds, the last of which is set apart."""
     y = frame()["y"] if y is None else y
     counts = BinCounts.of(BINNER, frame()[FEATURES], y, fold=FOLD)
-    return counted_candidates(AUC(), counts, "yes", [], n_folds)
+    return counted_candidates(AUC(), counts, "yes", [], n_folds)[1]
 
 
 def test_lines_have_not_seen_the_rows_they_are_tested_on():
-    before = {each.name: each for each in made().candidates}
+    before = {each.name: each for each in made()}
     for number in (0, 1, 2):
         changed = (number == FOLD) & (frame()["id"] % 10 == 0)
         y = frame()["y"].mask(changed, np.where(frame()["y"] == "yes", "no", "yes"))
-        after = {each.name: each for each in made(y).candidates}
+        after = {each.name: each for each in made(y)}
         shared = before.keys() & after.keys()
         assert shared
         for name in shared:
@@ -36,16 +36,16 @@ def test_lines_have_not_seen_the_rows_they_are_tested_on():
 
 def test_a_fold_that_is_set_apart_is_never_seen():
     y = frame()["y"].where(FOLD != 3, np.where(frame()["id"] % 2 == 0, "yes", "no"))
-    for first, second in zip(made().candidates, made(y).candidates, strict=True):
+    for first, second in zip(made(), made(y), strict=True):
         assert first.name == second.name
         np.testing.assert_allclose(first.line, second.line, rtol=1e-6, atol=1e-9)
         np.testing.assert_allclose(first.fold_lines, second.fold_lines, rtol=1e-6, atol=1e-9)
 
 
 def test_the_simplest_candidate_is_always_among_them():
-    assert min(each.complexity for each in made().candidates) == 0.0
-    assert len({each.name for each in made().candidates}) == len(made().candidates)
-    assert all("bin counts of all rows" in each.name for each in made().candidates)
+    assert min(each.complexity for each in made()) == 0.0
+    assert len({each.name for each in made()}) == len(made())
+    assert all("bin counts of all rows" in each.name for each in made())
 
 
 @pytest.mark.parametrize("n_folds", [4, 5])
