@@ -657,11 +657,12 @@ class OperatingPointClassifier(ThresholdClassifier, one_blas_thread=False):
         by = float(self._scale.positions(threshold)) - point.threshold
         calibration, kept = fitted.calibration, point.budget
         slope = calibration.above if above.any() else calibration.below
-        return FitResult(
-            fitted.line,
-            replace(fitted.operating_point, budget=None if kept is None else kept.moved(by)),
-            replace(calibration, offset=calibration.offset + slope * by),
-            None if held_out is None else held_out.restated(by, 1.0),
+        budget = None if kept is None else kept.moved(by)
+        return replace(
+            fitted,
+            operating_point=replace(fitted.operating_point, budget=budget),
+            calibration=replace(calibration, offset=calibration.offset + slope * by),
+            held_out=None if held_out is None else held_out.restated(by, 1.0),
         )
 
     def __sklearn_tags__(self) -> Any:

@@ -17,7 +17,7 @@ from directrix.classifiers.scoring import Response, Sigmoid
 from directrix.classifiers.state import ModelState, require
 from directrix.exceptions import NoHeldOutScoresError
 from directrix.fitting.evidence import HeldOut
-from directrix.fitting.finish import FitResult, warn_about_one_class
+from directrix.fitting.finish import FitResult, one_class_caution, warn_of
 from directrix.fitting.histogram_choice import point_at
 from directrix.fitting.training_rows import Rows, weighted_by
 from directrix.metrics.at_threshold import Cost
@@ -477,9 +477,9 @@ class ThresholdClassifier(LinearClassifier):
         self._keep(fitted, without_search)
 
     def _keep(self, fitted: FitResult, without_search: str = "", remedy: str = "") -> None:
-        """Keep the result of a fit, and warn if its operating point predicts one class.
+        """Keep the result of a fit, and warn of its cautions.
 
-        ``without_search`` and ``remedy`` are those of `warn_about_one_class`.
+        ``without_search`` and ``remedy`` are those of `one_class_caution`.
         """
         # Of the rows of this fit only: a later fit to a summary has none.
         weighted_by = self.__dict__.pop("_weighted_by", "")
@@ -490,7 +490,7 @@ class ThresholdClassifier(LinearClassifier):
         self._result = replace(fitted, operating_point=point)
         if fitted.report is not None:
             self._result = replace(self._result, report=self._final_report(fitted.report))
-        warn_about_one_class(point, without_search, remedy)
+        warn_of(*fitted.cautions, one_class_caution(point, without_search, remedy))
 
     def _final_report(self, report: DirectReport) -> DirectReport:
         """Return a report about the operating point that is delivered.

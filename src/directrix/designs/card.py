@@ -16,7 +16,6 @@ from directrix.designs.points import PointsFit
 from directrix.designs.screening import WIDE, ScreenedColumns, screened
 from directrix.designs.structure import Structure, StructureSearch
 from directrix.designs.trainers import CountTrainer, RowTrainer, Trainer
-from directrix.exceptions import FewRowsWarning, silenced
 from directrix.fitting.choice import Choice, Selection
 from directrix.fitting.directions import DirectionPrices, flat_columns
 from directrix.fitting.finish import FitResult
@@ -188,7 +187,6 @@ class CardEnd:
     columns: ScreenedColumns | None
     edited: tuple[Rows, FloatArray | None]
 
-    @silenced(FewRowsWarning)  # which the fit of the full card gives
     def draft(self, metric: Metric, best: BestFit) -> Draft:
         """Return the chosen card, on its scale if it has one.
 

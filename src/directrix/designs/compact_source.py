@@ -17,7 +17,6 @@ from directrix._typing import FloatArray, IntArray
 from directrix.designs.compact import SizeRule, in_scores, sizes_to_make
 from directrix.designs.points import scaled_without_rows
 from directrix.engines.tasks import CellFeatures
-from directrix.exceptions import FewRowsWarning, silenced
 from directrix.fitting.choice import SelectionRule
 from directrix.fitting.fit_rows import Fitted
 from directrix.fitting.fit_source import (
@@ -97,7 +96,6 @@ class SourceSizes:
     scale: Scale | None
     make: MakeSizes
 
-    @silenced(FewRowsWarning)  # which the fit of the full card gives
     def run(self, chosen: SourceChoice, full: Fitted, max_lines: int | str) -> Fitted:
         """Return the compact card that is asked for, with others in ``sizes``.
 

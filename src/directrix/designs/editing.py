@@ -26,7 +26,8 @@ from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.designs.compression import Compression, Fitted
 from directrix.designs.merging import Atoms, Curvature, Groups, merge_path
 from directrix.exceptions.edits import EditError
-from directrix.fitting.choice import Assessment, limit_by_order, sizes_of
+from directrix.fitting.choice import Assessment, limit_by_order, limit_caution, sizes_of
+from directrix.fitting.finish import warn_of
 from directrix.fitting.guarantee import finite_threshold
 from directrix.fitting.training_rows import Rows
 from directrix.frontier.curves import Curves
@@ -482,6 +483,7 @@ class EditedCard:
         metric: Any = self.metric
         if metric.limit is None or not metric.uses_threshold:
             return self.metric
+        warn_of(limit_caution(metric, self.sizes))
         stricter: Metric = metric.with_limit(limit_by_order(metric.limit, self.sizes))
         return stricter
 

@@ -436,7 +436,13 @@ def finished(card: Card, fitted: FitResult) -> tuple[Card, FitResult]:
     held_out = fitted.held_out
     if held_out is not None:
         held_out = held_out.restated(slope * cutoff + intercept, slope)
-    return made, FitResult(np.array([1.0, -cutoff]), point, calibration, held_out)
+    return made, replace(
+        fitted,
+        line=np.array([1.0, -cutoff]),
+        operating_point=point,
+        calibration=calibration,
+        held_out=held_out,
+    )
 
 
 def scaled_without_rows(scale: Scale, card: Card, fitted: FitResult) -> tuple[Card, FitResult]:

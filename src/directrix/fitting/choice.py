@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
-from warnings import warn
 
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray, IntArray
-from directrix.exceptions import FewRowsWarning, find_stacklevel, is_silenced
+from directrix.exceptions import FewRowsWarning
 from directrix.fitting.training_rows import Rows
 from directrix.fitting.trials import Trials, label_noise
 from directrix.frontier.choice_validation import (
@@ -343,26 +342,36 @@ def limit_by_order(limit: Limit, sizes: EffectiveCounts) -> float:
     .. math:: \frac{k + 1}{n + 1} \le \alpha \iff \frac kn \le \alpha - \frac{1 - \alpha}{n}
 
     for k of n negatives above the threshold, and likewise for the positives below it. With fewer
-    than :math:`1/\alpha - 1` rows no threshold suffices: none may then be above, with a warning.
+    than :math:`1/\alpha - 1` rows no threshold suffices: none may then be above (`limit_caution`).
     """
-    value = limit.value
-    n_rows, share = sizes.n_neg, value if limit.at_most else 1.0 - value
-    if limit.rate == "tpr":
-        n_rows = sizes.n_pos
-    elif limit.rate != "fpr":
-        return value
-    needed = 1.0 / share - 1.0
-    if n_rows < needed - 0.5 and not is_silenced(FewRowsWarning):
-        name = "negatives" if limit.rate == "fpr" else "positives"
-        warn(
-            f"a limit of {value:g} on the {_RATES[limit.rate]} needs {np.ceil(needed - 1e-9):.0f} "
-            f"{name} to be kept in expectation, and there are {np.floor(n_rows):.0f}: give more "
-            "rows, or a looser limit",
-            FewRowsWarning,
-            stacklevel=find_stacklevel(),
-        )
+    if limit.rate not in _RATES:
+        return limit.value
+    share, n_rows = _share_and_rows(limit, sizes)
     strict = max(share - (1.0 - share) / n_rows, _NONE)
     return strict if limit.at_most else 1.0 - strict
+
+
+def limit_caution(metric: Any, sizes: EffectiveCounts) -> FewRowsWarning | None:
+    """Return a warning if there are too few rows to keep the limit of a metric in expectation."""
+    limit: Limit | None = metric.limit
+    if limit is None or limit.rate not in _RATES:
+        return None
+    share, n_rows = _share_and_rows(limit, sizes)
+    needed = 1.0 / share - 1.0
+    if n_rows >= needed - 0.5:
+        return None
+    name = "negatives" if limit.rate == "fpr" else "positives"
+    return FewRowsWarning(
+        f"a limit of {limit.value:g} on the {_RATES[limit.rate]} needs "
+        f"{np.ceil(needed - 1e-9):.0f} {name} to be kept in expectation, and there are "
+        f"{np.floor(n_rows):.0f}: give more rows, or a looser limit"
+    )
+
+
+def _share_and_rows(limit: Limit, sizes: EffectiveCounts) -> tuple[float, float]:
+    """Return the share of a class that may be on the wrong side, and the rows of the class."""
+    share = limit.value if limit.at_most else 1.0 - limit.value
+    return share, sizes.n_neg if limit.rate == "fpr" else sizes.n_pos
 
 
 def sizes_of(rows: Rows) -> EffectiveCounts:

@@ -18,9 +18,8 @@ from directrix.exceptions import (
     FewRowsWarning,
     OneClassPredictedWarning,
     find_stacklevel,
-    is_silenced,
 )
-from directrix.fitting.choice import Assessment, Choice, prior_of, sizes_of
+from directrix.fitting.choice import Assessment, Choice, limit_caution, prior_of, sizes_of
 from directrix.fitting.evidence import Evidence, HeldOut, RowEvidence, calibration_of
 from directrix.fitting.guarantee import Guarantee
 from directrix.fitting.training_rows import Rows
@@ -48,7 +47,8 @@ class FitResult:
 
     ``line`` has the coefficients of a linear model in the units of its features, intercept last;
     where the model is another, its only feature is the score. ``held_out`` has the held-out scores,
-    if there are rows, and ``report`` the candidates, if any were compared.
+    if there are rows, and ``report`` the candidates, if any were compared. Whoever keeps the result
+    warns of its ``cautions``.
     """
 
     line: FloatArray
@@ -56,6 +56,7 @@ class FitResult:
     calibration: Calibration
     held_out: HeldOut | None = None
     report: DirectReport | None = None
+    cautions: tuple[Warning, ...] = ()
 
     def sign_flipped(self) -> FitResult:
         """Return the model with scores of the other sign, and probabilities of the other class.
@@ -74,6 +75,7 @@ class End:
     point: OperatingPoint
     evidence: Evidence
     assessment: Assessment
+    cautions: tuple[Warning, ...] = ()
     #: Evidence that sets other thresholds, if that is not the same.
     other: Evidence | None = None
 
@@ -109,7 +111,7 @@ class End:
             evidence, name = self.other, None
         held_out = evidence.held_out(point.threshold, variance, name)
         point = replace(point, threshold=-float(line[-1]))
-        return FitResult(line, point, calibration, held_out)
+        return FitResult(line, point, calibration, held_out, cautions=self.cautions)
 
 
 def finish(
@@ -135,6 +137,8 @@ def finish(
     """
     if guarantee is not None and apart is not None:
         end = within_limits(metric, guarantee, apart, evidence)
+        few = None if choice is None else few_rows_caution(min(choice.sizes))
+        end = end if few is None else replace(end, cautions=(few,))
     else:
         assert choice is not None  # noqa: S101 - without limits there is a choice
         assert evidence is not None  # noqa: S101 - likewise
@@ -147,10 +151,11 @@ def at_best_threshold(choice: Choice, evidence: Evidence) -> End:
     index = choice.at.best(evidence.curve).index
     threshold, change, gap = evidence.threshold(index), None, None
     if isinstance(evidence, RowEvidence):
-        warn_about_few_rows(min(choice.sizes))
         change, gap = evidence.change(choice.metric, threshold), evidence.gap(threshold)
     assessment = Assessment.of(choice, evidence.curve, index, evidence.name, change, gap)
-    return End.of(choice.metric, evidence, threshold, assessment)
+    end = End.of(choice.metric, evidence, threshold, assessment)
+    cautions = limit_caution(choice.metric, choice.sizes), few_rows_caution(min(choice.sizes))
+    return replace(end, cautions=tuple(each for each in cautions if each is not None))
 
 
 def within_limits(
@@ -257,30 +262,30 @@ def _held_out_probability(rows: Rows, scores: FloatArray) -> FloatArray:
     return probability
 
 
-def warn_about_few_rows(
+def few_rows_caution(
     fewest: float,
     outcome: str = "the threshold and the rates rest",
     remedy: str = ", or see operating_point_.intervals",
-) -> None:
-    """Warn if the class with the fewest rows has too few of them for an outcome."""
-    if fewest < _MIN_CLASS_ROWS and not is_silenced(FewRowsWarning):
-        number = "one row" if fewest == 1 else f"{fewest:.3g} rows"
-        warn(
-            f"one class has {number} only, so {outcome} on very little; gather more of "
-            f"them{remedy}",
-            FewRowsWarning,
-            stacklevel=find_stacklevel(),
-        )
+) -> FewRowsWarning | None:
+    """Return a warning if the class with the fewest rows has too few of them for an outcome."""
+    if fewest >= _MIN_CLASS_ROWS:
+        return None
+    number = "one row" if fewest == 1 else f"{fewest:.3g} rows"
+    return FewRowsWarning(
+        f"one class has {number} only, so {outcome} on very little; gather more of them{remedy}"
+    )
 
 
-def warn_about_one_class(point: OperatingPoint, without_search: str = "", remedy: str = "") -> None:
-    """Warn if a delivered threshold predicts one class for every row.
+def one_class_caution(
+    point: OperatingPoint, without_search: str = "", remedy: str = ""
+) -> OneClassPredictedWarning | None:
+    """Return a warning if a delivered threshold predicts one class for every row.
 
     ``without_search`` is the remedy, where the intercept is that of the least training loss and no
     threshold was searched for. ``remedy`` is that of a known cause.
     """
     if not point.predicts_one_class:
-        return
+        return None
     rates = point.empirical
     label = "positive" if rates is not None and rates.tpr else "negative"
     if without_search:
@@ -293,8 +298,13 @@ def warn_about_one_class(point: OperatingPoint, without_search: str = "", remedy
         if point.metric.limit is None
         else "Give more rows, a looser limit, or other features."
     )
-    warn(
-        f"every row is predicted {label}: {reason}. {remedy or without_search or advice}",
-        OneClassPredictedWarning,
-        stacklevel=find_stacklevel(),
+    return OneClassPredictedWarning(
+        f"every row is predicted {label}: {reason}. {remedy or without_search or advice}"
     )
+
+
+def warn_of(*cautions: Warning | None) -> None:
+    """Warn of all that there are."""
+    for caution in cautions:
+        if caution is not None:
+            warn(caution, stacklevel=find_stacklevel())

@@ -29,7 +29,7 @@ from directrix.engines.tasks import (
 )
 from directrix.fitting.choice import choose
 from directrix.fitting.evidence import CountEvidence
-from directrix.fitting.finish import FitResult, warn_about_few_rows
+from directrix.fitting.finish import FitResult
 from directrix.fitting.fit_rows import Compared
 from directrix.fitting.guarantee import Guarantee
 from directrix.fitting.histogram_choice import finish_counts
@@ -349,7 +349,6 @@ class SourceFit:
         class_weights = weights * factors
         positive = sample.y == label
         require_all_folds(sample.fold, positive, self.n_folds)
-        warn_about_few_rows(min(surveyed.totals.counts(without_fold=self.apart).values()))
         total = np.array([sample.weight[~positive].sum(), sample.weight[positive].sum()])
         weight = sample.weight * (class_weights / total)[positive.astype(np.intp)]
         negatives, positives = factors.tolist()

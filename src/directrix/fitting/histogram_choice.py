@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import Any
 
 from directrix._typing import FloatArray
-from directrix.fitting.choice import Choice, SelectionRule
+from directrix.fitting.choice import Choice, SelectionRule, limit_caution
 from directrix.fitting.evidence import CountEvidence, HeldOut
-from directrix.fitting.finish import End, FitResult, at_best_threshold, finish
+from directrix.fitting.finish import End, FitResult, at_best_threshold, finish, warn_of
 from directrix.fitting.guarantee import Guarantee
 from directrix.fitting.trials import Trials
 from directrix.frontier.compare import (
@@ -154,5 +154,6 @@ def point_at(metric: Metric, held_out: HeldOut) -> OperatingPoint:
         raise ValueError(msg)
     chosen = select_from_histograms(metric, held_out.folds, (1.0, 1.0), variance=held_out.variance)
     point = chosen.best.point
+    warn_of(limit_caution(metric, chosen.choice.sizes))
     above = held_out.in_decisions(point.threshold)
     return replace(point, threshold=above, rows=held_out.rows)

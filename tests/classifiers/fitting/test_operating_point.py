@@ -6,9 +6,9 @@ import pytest
 from scipy.stats import binomtest, norm
 from sklearn.metrics import confusion_matrix
 
-from directrix.fitting.choice import _no_better, limit_by_order, sizes_of
+from directrix.fitting.choice import _no_better, limit_by_order, limit_caution, sizes_of
 from directrix.fitting.evidence import RowEvidence
-from directrix.fitting.finish import warn_about_few_rows, warn_about_one_class
+from directrix.fitting.finish import few_rows_caution, one_class_caution, warn_of
 from directrix.fitting.training_rows import Rows
 from directrix.metrics import (
     AUC,
@@ -255,8 +255,8 @@ def test_where_one_class_for_all_is_best_it_is_said_and_the_threshold_is_finite(
     with pytest.warns(
         UserWarning, match=f"every row is predicted {label}.*mean cost of.*balanced_error"
     ):
-        warn_about_one_class(point)
-    warn_about_one_class(replace(point, empirical=None))  # of a summary: nothing
+        warn_of(one_class_caution(point))
+    assert one_class_caution(replace(point, empirical=None)) is None  # of a summary
     assert np.isfinite(threshold)
     assert (scores > threshold).all() == (label == "positive")
     assert (scores > threshold).any() == (label == "positive")
@@ -267,7 +267,7 @@ def test_where_a_class_has_few_rows_it_is_said(weighted):
     positive = np.arange(200) < (100 if weighted else 9)
     weight = np.where(np.arange(200) < 9, 1.0, np.where(positive, 1e-6, 1.0))
     with pytest.warns(UserWarning, match=r"one class has 9 rows only.*operating_point_\.intervals"):
-        warn_about_few_rows(min(sizes_of(training_rows(positive, weight))))
+        warn_of(few_rows_caution(min(sizes_of(training_rows(positive, weight)))))
 
 
 def test_it_reads_well():
@@ -350,6 +350,8 @@ def test_average_precision_rises_with_the_area_as_over_samples():
 def test_one_negative_too_few_for_a_limit_is_warned_of():
     """k + 1 of n + 1 at most 1 %: with none above, 99 negatives are enough."""
     limit = RecallAtFPR(0.01).limit
-    with pytest.warns(UserWarning, match="needs 99 negatives .*, and there are 98"):
-        limit_by_order(limit, EffectiveCounts(50.0, 98.0))
+    caution = limit_caution(RecallAtFPR(0.01), EffectiveCounts(50.0, 98.0))
+    assert "needs 99 negatives" in str(caution)
+    assert "and there are 98" in str(caution)
+    assert limit_caution(RecallAtFPR(0.01), EffectiveCounts(50.0, 99.0)) is None
     assert limit_by_order(limit, EffectiveCounts(50.0, 99.0)) == pytest.approx(0.0, abs=1e-6)

@@ -31,7 +31,7 @@ from directrix.exceptions import OneClassPredictedWarning, find_stacklevel
 from directrix.files.layout import is_number
 from directrix.fitting.choice import sizes_of
 from directrix.fitting.copies import warn_about_copies
-from directrix.fitting.finish import warn_about_few_rows
+from directrix.fitting.finish import few_rows_caution, warn_of
 from directrix.fitting.progress import Progress
 from directrix.fitting.training_rows import Standardization, checked_weight, relative_weight
 from directrix.losses import BetaBernoulli
@@ -263,7 +263,8 @@ class BetaBernoulliClassifier(KernelScoring):
         alphas = validate_grid(self.alpha, _ALPHAS, "alpha")
         given = self._prepare_rows(X, y, sample_weight, groups)
         weighted = given.weighted(self.class_weight, self._labels)
-        warn_about_few_rows(min(sizes_of(weighted)), "the model and its probabilities rest", "")
+        fewest = min(sizes_of(weighted))
+        warn_of(few_rows_caution(fewest, "the model and its probabilities rest", ""))
         self._kernel = settings.kernel
         self._units = _units_for(settings, weighted.X, weighted.weight)
         rows = weighted._replace(X=self._units.rows(weighted.X))
