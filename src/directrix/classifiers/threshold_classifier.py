@@ -487,7 +487,7 @@ class ThresholdClassifier(LinearClassifier):
         point = fitted.operating_point
         by = "" if point.empirical is None else weighted_by
         point = replace(point, metric=stated_metric(point.metric), weighted_by=by)
-        self._result = replace(fitted, operating_point=point)
+        self._result = replace(fitted, operating_point=point, cautions=())
         if fitted.report is not None:
             self._result = replace(self._result, report=self._final_report(fitted.report))
         warn_of(*fitted.cautions, one_class_caution(point, without_search, remedy))
