@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from directrix import Moments
-from directrix.frontier.compare import Candidate
 from directrix.frontier.moment_frontier import moment_candidates, ridge_candidates, with_ridges
 from directrix.frontier.recipes import logistic_path
 from directrix.frontier.row_frontier import RowFrontier
@@ -37,13 +36,6 @@ def from_ridges():
 @pytest.fixture(params=[from_moments, from_ridges, from_rows])
 def candidate(request):
     return request.param()
-
-
-def test_a_candidate_has_every_member_of_the_protocol(candidate):
-    members = {name for name in vars(Candidate) if not name.startswith("_")}
-    scored = {"curves", "line", "fold_lines", "refit"}
-    assert members == {"name", "complexity", "ridge"} | scored
-    assert all(hasattr(candidate, name) for name in members)
 
 
 def test_a_candidate_of_counts_has_no_rows_to_score_but_can_be_refitted():

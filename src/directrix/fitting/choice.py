@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 
@@ -282,8 +282,6 @@ class Chosen:
     comparison: Comparison
     index: int
     choice: Choice
-    #: The candidates, by their position, with which the choice is repeated.
-    kept: IntArray
 
     @property
     def candidate(self) -> Candidate:
@@ -293,8 +291,8 @@ class Chosen:
     def report(self, rows: str) -> DirectReport:
         """Report the comparison on named rows; what to expect is said by the operating point."""
         choice = self.choice
-        gap = 0.0
-        simplest = np.flatnonzero([self.candidates[k].complexity == 0.0 for k in self.kept])
+        gap, rule = 0.0, cast(OneStandardError, choice.rule)
+        simplest = np.flatnonzero(rule.complexities == 0.0)
         if self.candidate.complexity > 0.0 and len(simplest):
             gap = choice.ahead_of(simplest)
         chance = choice.metric.chance(choice.prior, choice.parts.weight)
@@ -333,7 +331,7 @@ def choose(
         curves[0].whole.prior,
         trials,
     )
-    return Chosen(candidates, comparison, index, choice, kept)
+    return Chosen(candidates, comparison, index, choice)
 
 
 def limit_by_order(limit: Limit, sizes: EffectiveCounts) -> float:

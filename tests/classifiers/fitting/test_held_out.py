@@ -1,10 +1,7 @@
 import numpy as np
 
 from directrix.fitting.evidence import HeldOut
-from directrix.fitting.histogram_choice import select_from_histograms
 from directrix.fitting.training_rows import Rows
-from directrix.metrics import FBeta
-from directrix.metrics.base import Curve
 
 
 def training_rows(n=2000, *, folds=True):
@@ -27,16 +24,6 @@ def test_all_weight_is_kept_by_part_and_class():
         by_class = [rows.weight[inside & (rows.positive == side)].sum() for side in (False, True)]
         np.testing.assert_array_equal(histogram.counts.sum(axis=-1)[0], by_class)
         np.testing.assert_array_equal(histogram.weight, by_class)
-
-
-def test_the_best_threshold_is_that_of_the_rows_to_the_width_of_a_bin():
-    for folds in (True, False):
-        rows = training_rows(folds=folds)
-        scores = scores_of(rows)
-        held_out = HeldOut.of_rows(rows, scores)
-        chosen = select_from_histograms(FBeta(), held_out.folds, (1.0, 1.0))
-        exact = FBeta().best(Curve.of(rows.positive, scores, rows.weight))
-        assert abs(chosen.best.assessment.empirical.metric - exact.value) < 0.003
 
 
 def test_a_restated_decision_function_has_restated_thresholds():

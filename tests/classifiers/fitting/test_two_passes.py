@@ -23,9 +23,7 @@ from directrix.moments.score_histogram import (
     BINS,
     SIDES,
     ScoreHistogram,
-    bins_of_lines,
     centres,
-    histogram_of_bins,
 )
 
 N, PARTS = 60_000, 8
@@ -352,28 +350,6 @@ def test_one_class_and_three_are_refused():
 
 
 # ── choosing by histograms ────────────────────────────────────────────────────────────────────────
-
-
-@each_metric
-def test_the_best_candidate_and_threshold_are_picked(metric):
-    # Three lines: noise, the good one, noise. Their scores are known row by row.
-    rng = np.random.default_rng(4)
-    positive = rng.random(20_000) < 0.3
-    X = rng.normal(size=(20_000, 3))
-    X[:, 1] += 2.0 * positive
-    lines = np.concatenate([np.eye(3), np.zeros((3, 1))], axis=1)
-    halves = slice(0, 7_000), slice(7_000, None)
-    folds = tuple(
-        histogram_of_bins(bins_of_lines(X[own], positive[own], lines), positive[own])
-        for own in halves
-    )
-    metric = resolve(metric)
-    picked = select_from_histograms(metric, folds, (1.0, 1.0))
-    assert picked.index == 1
-    above = X[:, 1] > picked.best.point.threshold
-    rates = picked.best.assessment.empirical
-    assert rates.fpr == pytest.approx(above[~positive].mean(), abs=1e-12)
-    assert rates.tpr == pytest.approx(above[positive].mean(), abs=1e-12)
 
 
 def test_where_one_class_for_all_is_best_the_threshold_is_beyond_all_scores():

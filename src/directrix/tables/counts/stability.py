@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import chdtri
 
+from directrix._printing import printable
 from directrix._typing import AnyArray, FloatArray
 from directrix.tables.bins import Bins
 from directrix.tables.counts.bin_counts import BinCounts, require_same_bins
@@ -116,7 +117,7 @@ class Stability:
         widths = [max(len(row[k]) for row in rows) for k in range(4)]
         for psi, expected, noise, reading, rest in rows:
             numbers = (f"{t:>{w}}" for t, w in zip((psi, expected, noise), widths, strict=False))
-            lines.append(f"  {'  '.join(numbers)}  {reading:<{widths[3]}}  {_printable(rest)}")
+            lines.append(f"  {'  '.join(numbers)}  {reading:<{widths[3]}}  {printable(rest)}")
         if len(self.columns) > _PRINTED:
             lines.append(f"  and {len(self.columns) - _PRINTED} more in .columns")
         return "\n".join(lines)
@@ -259,7 +260,3 @@ def _moved_text(bins: Sequence[BinShift]) -> str:
     ranked = sorted(bins, key=lambda shift: -shift.psi)[:_MOVED]
     parts = (f"{s.bin} {100 * s.base:.1f} % to {100 * s.later:.1f} %" for s in ranked if s.psi > 0)
     return f": {', '.join(parts)}"
-
-
-def _printable(text: str) -> str:
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
