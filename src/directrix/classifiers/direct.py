@@ -213,8 +213,7 @@ class DirectClassifier(MetricClassifier):
         guarantees: Sequence[Any] = ask.guarantees or [None] * len(ask.metrics)
         fits = []
         for metric, guarantee in zip(ask.metrics, guarantees, strict=True):
-            chosen = search.choose(metric)
-            line, evidence = search.refit(chosen.candidate)
+            line, chosen, evidence = search.refit(search.choose(metric))
             reserved = None if apart is None else RowEvidence.of_line(apart, line)
             end = finish(metric, chosen.choice, evidence, guarantee, reserved)
             line[-1] -= end.point.threshold
@@ -227,19 +226,19 @@ class DirectClassifier(MetricClassifier):
     def coef_(self) -> FloatArray:  # type: ignore[override]
         """The coefficients, of shape (1, d), in favour of the last class."""
         line: FloatArray = self._kept("line")
-        return line[None, :-1]
+        return line[None, :-1].copy()
 
     @property
     def intercept_(self) -> FloatArray:  # type: ignore[override]
         """The intercept, of shape (1,): the threshold is at zero."""
         line: FloatArray = self._kept("line")
-        return line[-1:]
+        return line[-1:].copy()
 
     def _move_threshold(self, by: float) -> None:
-        assert self._result is not None  # noqa: S101 - of a fitted model
-        line = self._result.line.copy()
+        result: Any = self._result
+        line = result.line.copy()
         line[-1] -= -by if self._catches_first else by
-        self._result = replace(self._result, line=line)
+        self._result = replace(result, line=line)
 
     @classmethod
     def _restored_attributes(cls, state: ModelState) -> dict[str, Any]:

@@ -99,7 +99,9 @@ class ThresholdClassifier(LinearClassifier):
         """Return which rows are flagged: at the operating point, or as another metric has it."""
         if at is None:
             point = None if self._result is None else self._result.operating_point
-            return Rule() if point is None else point.rule
+            rule = Rule() if point is None else point.rule
+            by_row = getattr(self._metric, "by_row", False)  # else there are no costs to save
+            return rule if by_row or not rule.by_saving else Rule()
         if not isinstance(at, OperatingPoint) and getattr(resolve(at), "by_row", False):
             return Rule(by_saving=True)
         return Rule(threshold=self._decision_at(at))
@@ -310,10 +312,10 @@ class ThresholdClassifier(LinearClassifier):
         stored = getattr(self._result, noun, None)
         if stored is not None:
             return stored
+        makers = "classifiers that compare candidates" if noun == "report" else "fit and fit_source"
         msg = (
-            f"this {type(self).__name__} has no {noun}_: fit and fit_source make it from rows; a "
-            "fit to summaries has none, and model files do not store it, so keep str() of it with "
-            "the file"
+            f"this {type(self).__name__} has no {noun}_: {makers} make it from rows; a fit to "
+            "summaries has none, and model files do not store it, so keep str() of it with the file"
         )
         raise AttributeError(msg)
 
@@ -321,10 +323,9 @@ class ThresholdClassifier(LinearClassifier):
         self, point: OperatingPoint, calibration: Calibration, held_out: HeldOut | None
     ) -> Self:
         """Return a copy of this model that says other things about the same scores."""
-        changed, result = copy(self), self._result
-        assert result is not None  # noqa: S101 - of a fitted model
-        stated = {"operating_point": point, "calibration": calibration, "held_out": held_out}
-        changed._result = replace(result, **stated)  # type: ignore[arg-type]  # noqa: SLF001
+        changed, known = copy(self), self._result
+        assert known is not None  # noqa: S101 - of a fitted model
+        changed._result = FitResult(known.line, point, calibration, held_out, known.report)  # noqa: SLF001
         return changed
 
     def threshold_above(self, by: float) -> float:
@@ -435,13 +436,12 @@ class ThresholdClassifier(LinearClassifier):
     def _restored_attributes(cls, state: ModelState) -> dict[str, Any]:
         require(state.calibration is not None, "it does not have a calibration")
         attributes = super()._restored_attributes(state)
-        held_out, calibration = attributes.pop("held_out", None), state.calibration
-        assert calibration is not None  # noqa: S101 - required above
+        known: Any = state  # a summary of one class has no operating point
         line = np.empty(0)
         if "coef_" in attributes:
             line = np.append(attributes["coef_"][0], attributes["intercept_"])
-        point: Any = state.operating_point  # a summary of one class has none
-        result = FitResult(line, point, calibration, held_out)
+        held_out = attributes.pop("held_out", None)
+        result = FitResult(line, known.operating_point, known.calibration, held_out)
         return attributes | {"_result": result, "_trained_for": state.params.get("metric")}
 
     def _copy_features(self, other: ThresholdClassifier) -> None:

@@ -6,16 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-import numpy as np
-
 from directrix._typing import FloatArray, IntArray
 from directrix.fitting.choice import Chosen, choose, sizes_of
 from directrix.fitting.directions import DirectionPrices, Signs
 from directrix.fitting.evidence import RowEvidence
+from directrix.fitting.finalize import Lines
 from directrix.fitting.fit_rows import FTOL, Candidates
 from directrix.fitting.training_rows import Rows, Standardization, prepare
-from directrix.frontier.compare import MOST_ROWS, Candidate, scores_of
-from directrix.frontier.curves import Curves, round_scores
+from directrix.frontier.compare import MOST_ROWS, Candidate
+from directrix.frontier.curves import Curves
 from directrix.frontier.moment_frontier import moment_candidates, ridge_candidates
 from directrix.frontier.recipes import Recipe
 from directrix.frontier.row_frontier import ReportCandidates, RowFrontier
@@ -69,14 +68,19 @@ class LineSearch:
         curves = [candidate.curves for candidate in candidates]
         return choose(metric, candidates, comparison, sizes_of(self.seen), curves)
 
-    def refit(self, candidate: Candidate) -> tuple[FloatArray, RowEvidence]:
-        """Fit a candidate to all rows; return its line, as rows were given, and its scores."""
-        rows, seen = self.rows, self.seen
+    def refit(self, chosen: Chosen) -> tuple[FloatArray, Chosen, RowEvidence]:
+        """Fit the chosen candidate to all rows; return its line, as rows were given.
+
+        Also return the choice and the held-out scores on the scale of this line. Candidates are
+        compared on a scale that a single row may set; a threshold needs one that no row sets.
+        """
+        rows, seen, candidate = self.rows, self.seen, chosen.candidate
         line = candidate.refit(rows.X, rows.positive, rows.weight)
-        lines = np.stack([line, *candidate.fold_lines])
-        every = round_scores(scores_of(seen.X, lines))
-        held_out = candidate.curves.scores if len(lines) > 1 else every[:, 0]
-        return self.units.line_back(line), RowEvidence(seen, held_out, every)
+        lines = Lines(line, candidate.fold_lines).without_rounding(seen.X)
+        line, held_out, every = lines.on_one_scale(seen)
+        curves = Curves.of_scores(seen.positive, held_out, seen.weight, seen.fold, seen.group)
+        evidence = RowEvidence(seen, held_out, every)
+        return self.units.line_back(line), chosen.with_curves(curves), evidence
 
     def directions(self, metric: Metric, line: FloatArray) -> tuple[DirectionEffect, ...]:
         """Return what each sign costs, by logistic regressions; nothing without held-out rows."""

@@ -282,11 +282,19 @@ class Chosen:
     comparison: Comparison
     index: int
     choice: Choice
+    #: Curves of the candidates with which the choice is repeated.
+    curves: Sequence[Curves]
 
     @property
     def candidate(self) -> Candidate:
         """The chosen candidate."""
         return self.candidates[self.index]
+
+    def with_curves(self, curves: Curves) -> Chosen:
+        """Return the choice with other curves of the chosen candidate."""
+        index, changed = self.choice.rule(self.choice.losses), list(self.curves)
+        changed[index] = curves
+        return replace(self, choice=replace(self.choice, parts=curves.parts(changed)))
 
     def report(self, rows: str) -> DirectReport:
         """Report the comparison on named rows; what to expect is said by the operating point."""
@@ -319,10 +327,11 @@ def choose(
     index = rule(comparison.deciding)
     promising = most_promising(comparison.deciding, complexities, _CANDIDATES, _PER_COMPLEXITY)
     kept = np.union1d(promising, [index, *comparison.criterion.needed])
+    kept_curves = [curves[k] for k in kept]
     choice = Choice(
         metric,
         comparison.criterion.among(kept),
-        curves[0].parts([curves[k] for k in kept]),
+        curves[0].parts(kept_curves),
         comparison.deciding[kept],
         comparison.pooled[kept],
         comparison.values[kept],
@@ -331,7 +340,7 @@ def choose(
         curves[0].whole.prior,
         trials,
     )
-    return Chosen(candidates, comparison, index, choice)
+    return Chosen(candidates, comparison, index, choice, kept_curves)
 
 
 def limit_by_order(limit: Limit, sizes: EffectiveCounts) -> float:

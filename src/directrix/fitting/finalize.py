@@ -150,8 +150,7 @@ def finalize(
         if rows is selection.rows:
             selection = selection.with_scores(scaled.held_out)
         choice = Choice.of(metric, selection, sizes_of(rows))
-    every = scaled.every if lines.without else None
-    end = finish(metric, choice, RowEvidence(rows, scaled.held_out, every))
+    end = finish(metric, choice, RowEvidence(rows, scaled.held_out, scaled.every))
     line = scaled.refit.copy()
     line[-1] -= end.point.threshold
     line = line if units is None else units.line_back(line)

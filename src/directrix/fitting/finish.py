@@ -1,8 +1,7 @@
-"""The end of every fit: threshold, limits, money and rates by segment, in this order.
+"""The end of a fit to rows: threshold or limits, money, rates by segment, in this order.
 
-Each of the four steps takes the `End` of the one before and returns another; only the first is
-always taken. What they rest on is the `Evidence` of the final model, whatever the model is and
-wherever its rows are.
+The first step makes an `End`, the others add to it where they are asked for. What they rest on is
+the `Evidence` of the final model, whatever the model is and wherever its rows are.
 """
 
 from __future__ import annotations
@@ -127,9 +126,10 @@ def finish(
     ----------
     metric : Metric
     choice : Choice
-        How the candidate was chosen; None where limits are to be kept by a model that was given.
+        How the candidate was chosen; None where limits are kept by the only one there is.
     evidence : Evidence
-        Held-out scores of the final model; None likewise.
+        Held-out scores of the final model; with limits they only suggest thresholds at which a
+        precision is tested, and may be None.
     guarantee : Guarantee, optional
         Limits that are kept on new rows.
     apart : Evidence, optional

@@ -124,6 +124,7 @@ class Draft(NamedTuple):
         threshold, assessment = threshold_from_rows(metric, guarantee, rows, scores, grid)
         line[-1] -= threshold
         fitted = finalize_on_rows(metric, rows, line, scores - threshold, assessment)
+        fitted = replace(fitted, cautions=self.fitted.cautions)
         return self._replace(fitted=fitted, sizes=sizes)
 
     def finished(self) -> Fitted:

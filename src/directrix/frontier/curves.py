@@ -23,10 +23,10 @@ _GRID = 2.0**40
 class Curves(ABC):
     """Held-out scores of one model, in favour of the positive class: rates at every threshold.
 
-    Scores of all folds are on the scale of the final model, so that one threshold serves them all.
-    `of_scores` has the score of every row, from one sort for all metrics; `of_counts` has scores
-    counted in bins, as a pass over a source returns them. Whatever compares candidates, sets a
-    threshold and says what to expect sees no difference.
+    Scores of all folds are on one scale, so that one threshold serves them all. `of_scores` has the
+    score of every row, from one sort for all metrics; `of_counts` has scores counted in bins, as a
+    pass over a source returns them. Whatever compares candidates, sets a threshold and says what to
+    expect sees no difference.
     """
 
     @staticmethod

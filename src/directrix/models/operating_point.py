@@ -419,7 +419,7 @@ _RATE_NAMES = ("recall", "FPR", "precision")
 
 @dataclass(frozen=True)
 class Rule:
-    """Which rows a classifier flags, as data that is saved and exported.
+    """Which rows a classifier flags, as data: it follows from an operating point, which is saved.
 
     Parameters
     ----------

@@ -175,7 +175,7 @@ def _with_thresholds(model: Any, kept: KeptBudget, *, by_row: bool) -> Any:
         money=None,
     )
     if by_row:
-        return model.with_state(point, model.calibration_, None)
+        return model.with_state(point, model.calibration_, model._held_out)  # noqa: SLF001
     lowest = kept.lowest
     point = replace(point, threshold=model.threshold_above(lowest), budget=kept.moved(lowest))
     return model.with_threshold(point)

@@ -5,7 +5,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from directrix import DirectClassifier, MomentClassifier, Moments, OperatingPointClassifier
+from directrix import (
+    DirectClassifier,
+    MomentClassifier,
+    Moments,
+    OperatingPointClassifier,
+    ScorecardClassifier,
+)
+from directrix.exceptions import FewRowsWarning
 from directrix.export import load, save
 from directrix.fitting.choice import choose, sizes_of
 from directrix.fitting.evidence import CountEvidence, RowEvidence
@@ -122,3 +129,33 @@ def test_a_rule_is_data_that_is_saved(table, tmp_path):
     np.testing.assert_array_equal(flagged, rule.flags(above, (beside["team"] == "B").astype(int)))
     plain = OperatingPointClassifier(None, "error").fit(X[:, 0], y)
     assert plain.operating_point_.rule == Rule()
+
+
+def test_one_extreme_row_sets_no_threshold():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40_000, 3))
+    y = X[:, 0] + rng.normal(size=40_000) > 1.0
+    line, flagged = DirectClassifier("recall@fpr=0.05", warn_baseline=False), []
+    for value in (3.0, 1_000.0):
+        X[np.flatnonzero(y)[0], 0] = value
+        flagged.append(line.fit(X[:1000], y[:1000]).predict(X[1000:]).mean())
+    assert flagged[1] == pytest.approx(flagged[0], rel=0.1)
+
+
+def test_few_rows_are_warned_of_beside_a_guarantee():
+    rng = np.random.default_rng(0)
+    y = np.arange(300) < 25
+    X = rng.normal(size=(300, 2)) + y[:, None]
+    card = ScorecardClassifier("recall@fpr=0.3", guarantee=0.8, max_crosses=0, warn_baseline=False)
+    with pytest.warns(FewRowsWarning, match="one class has 16 rows only"):
+        card.fit(X, y)
+
+
+def test_a_point_that_decides_by_costs_is_a_threshold_for_a_model_without_them(table):
+    X, y = table
+    metric = Cost(fp=1, fn="amount")
+    amount = np.full(900, 5.0)
+    priced = DirectClassifier(metric, warn_baseline=False).fit(X, y, amount=amount)
+    plain = DirectClassifier("error", warn_baseline=False).fit(X, y)
+    changed = plain.with_threshold(priced.operating_point_)
+    np.testing.assert_array_equal(changed.predict(X), changed.decision_function(X) > 0)
