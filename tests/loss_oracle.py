@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.optimize import LinearConstraint, minimize
 
-from directrix.losses import (
+from directrix.linear import (
     BetaBernoulli,
     BreakEven,
     Exponential,

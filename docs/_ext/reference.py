@@ -14,8 +14,6 @@ from typing import Any
 from sphinx.application import Sphinx
 from tables import metric_cells
 
-from directrix.metrics import TABLE
-
 PAGE = Path(__file__).parents[1] / "api" / "index.rst"
 #: Packages in the order of the page, with a title and a sentence.
 ROOMS = {
@@ -31,12 +29,7 @@ ROOMS = {
     "directrix.moments": ("Moments", "Score histograms, and what summaries raise."),
     "directrix.tables": ("Tables", "Raw tables, and the bins of their columns."),
     "directrix.frontier": ("Frontier", "Candidate classifiers, and the choice among them."),
-    "directrix.losses": ("Losses", "Metrics of all scores, smoothed."),
     "directrix.risks": ("Risks", "Metrics as functions of the means and variances of scores."),
-    "directrix.objectives": (
-        "Objectives",
-        "Risks and losses as functions of the coefficients, with gradients and Hessian products.",
-    ),
     "directrix.solve": ("Solvers", "Minimisers of objectives."),
 }
 #: Names without a docstring.
@@ -69,21 +62,13 @@ def _names(room: str, listed: set[int]) -> Iterator[str]:
 
 
 def _table() -> Iterator[str]:
-    """Yield THE TABLE: the metrics, and the losses that stand for them."""
+    """Yield THE TABLE: every metric by name."""
     yield from (".. list-table::", "   :header-rows: 1", "   :widths: auto", "")
     for cells in metric_cells():
         for k, cell in enumerate(cells):
             # A literal of Markdown is one backtick, a literal of reStructuredText two.
             text = f"`{cell}`" if cell.startswith("`") else cell
             yield f"   {' ' if k else '*'} - {text}"
-    yield from ("", "Losses of all scores that stand for a metric:", "")
-    for row in TABLE:
-        if row.losses:
-            named = ", ".join(
-                f"``{loss.name}`` (`~directrix.losses.{type(loss).__name__}`)"
-                for loss in row.losses
-            )
-            yield f"- ``{row.name}``: {named}"
 
 
 def _write(_: Sphinx, __: Any) -> None:

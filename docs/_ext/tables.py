@@ -12,6 +12,7 @@ from dataclasses import MISSING, fields
 from inspect import getdoc
 from typing import TYPE_CHECKING, Any
 
+from directrix.linear.table import LOSSES
 from directrix.metrics import TABLE
 
 if TYPE_CHECKING:
@@ -42,21 +43,21 @@ def metric_cells() -> list[Cells]:
 
 
 def loss_cells() -> list[Cells]:
-    """Return the table of losses: a header, then one row for every loss of THE TABLE."""
+    """Return the table of losses: a header, then one row for every listed loss."""
     header = ("metric", "name", "loss", "convex", "tight", "time")
     return [
         header,
         *(
             (
-                row.name,
+                next(row.name for row in TABLE if row.example == metric),
                 f'`"{loss.name}"`',
                 f"`{type(loss).__name__}`",
                 "yes" if loss.convex else "",
                 "yes" if loss.tight else "",
                 loss.runtime,
             )
-            for row in TABLE
-            for loss in row.losses
+            for metric, losses in LOSSES
+            for loss in losses
         ),
     ]
 

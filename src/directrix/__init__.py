@@ -50,11 +50,11 @@ _MODULES = {
 }
 _ROOMS = (
     *("classifiers", "datasets", "displays", "documents", "engines", "exceptions"),
-    *("export", "frontier", "losses", "metrics", "moments", "monitoring", "objectives", "risks"),
+    *("export", "frontier", "metrics", "moments", "monitoring", "risks"),
     *("solve", "tables"),
 )
 #: Rooms without public names, which tab completion leaves out.
-_INTERNAL_ROOMS = ("designs", "files", "fitting", "models", "rows")
+_INTERNAL_ROOMS = ("designs", "files", "fitting", "linear", "models", "rows")
 
 if not TYPE_CHECKING:  # or every name would be there to a type checker
 

@@ -8,7 +8,7 @@ from directrix import BetaBernoulliClassifier, DirectClassifier, MomentClassifie
 from directrix.classifiers.state import ModelMetadata, StateArrays, restored_loss_fit
 from directrix.exceptions import StateError
 from directrix.files.layout import is_count, is_number
-from directrix.losses import Logistic
+from directrix.linear import Logistic
 
 pytestmark = pytest.mark.filterwarnings("ignore:logistic regression is as good")
 

@@ -7,9 +7,9 @@ from functools import partial
 import numpy as np
 from contracts.cases import draw_rows, require, require_close
 
-from directrix.losses.base import Loss
+from directrix.linear.loss import Loss
+from directrix.linear.table import metric_for
 from directrix.metrics import Error
-from directrix.metrics.table import metric_for
 
 _SPREADS = (0.1, 1.0, 10.0)
 _SHARP = 1e7
@@ -42,7 +42,7 @@ def loss_laws(loss):
 
 def declares_what_it_is(loss):
     """Require that a loss has a name, a one-line label and solvers, and is convex or tight."""
-    require(isinstance(loss, Loss), "it must be a subclass of directrix.losses.Loss")
+    require(isinstance(loss, Loss), "it must be a subclass of directrix.linear.Loss")
     require(isinstance(getattr(loss, "name", None), str), "the class needs a name")
     require(loss.label and "\n" not in loss.label, "the label must be one line of text")
     require(loss.convex or loss.tight, "it must declare convex = True or tight = True")

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from contracts.losses import declares_what_it_is, loss_laws
 
-from directrix.losses import Hinge, Logistic, PairwiseHinge, Sigmoid, ZeroOne
-from directrix.losses.margin import MarginLoss
+from directrix.linear import Hinge, Logistic, PairwiseHinge, Sigmoid, ZeroOne
+from directrix.linear.margin import MarginLoss
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,8 @@ from directrix import (
 )
 from directrix.classifiers import ScorecardClassifier
 from directrix.frontier.pencil import EigenPencil
-from directrix.losses import ZeroOne
+from directrix.linear import ZeroOne
+from directrix.linear.table import LOSSES as LOSS_TABLE
 from directrix.metrics import AUC, Cost, RecallAtFPR
 from directrix.metrics.table import TABLE
 
@@ -54,8 +55,8 @@ FEW_ROWS = pytest.mark.filterwarnings("ignore::UserWarning")
 
 every_metric = pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
 every_loss = pytest.mark.parametrize(
-    ("row", "loss"),
-    [pytest.param(row, loss, id=loss.name) for row in TABLE for loss in row.losses],
+    ("metric", "loss"),
+    [pytest.param(metric, loss, id=loss.name) for metric, losses in LOSS_TABLE for loss in losses],
 )
 # A metric may well be best served by one class for all; the law holds then too.
 any_line = pytest.mark.filterwarnings("ignore:.*every row:UserWarning")
@@ -365,11 +366,11 @@ def test_a_sweep_serves_every_metric(row):
 @any_line
 @every_loss
 @pytest.mark.filterwarnings("ignore:a limit of 0.01")  # which so few rows cannot keep
-def test_every_loss_is_fitted_for_its_metric(row, loss):
+def test_every_loss_is_fitted_for_its_metric(metric, loss):
     X, y = rows(120, 3, share=0.5)
     X[:, 0] += y
     solver = "vertex" if loss == ZeroOne() else "lbfgs"
-    ours = SmoothClassifier(row.example, loss=loss.name, alpha=1e-2, solver=solver, cv=2)
+    ours = SmoothClassifier(metric, loss=loss.name, alpha=1e-2, solver=solver, cv=2)
     ours.set_params(random_state=0).fit(X, y)
     assert ours.loss_ == loss  # with the parameters of the metric
     assert len(ours.candidates_) == 1  # that loss and no other

@@ -13,8 +13,8 @@ from contracts.cases import draw_rows
 from contracts.losses import agrees_with_definition, loss_laws
 from loss_oracle import by_definition, has_definition
 
-import directrix.losses
-from directrix.losses import (
+import directrix.linear
+from directrix.linear import (
     BetaBernoulli,
     BreakEven,
     Hinge,
@@ -24,11 +24,11 @@ from directrix.losses import (
     SmoothedROCArea,
     ZeroOne,
 )
-from directrix.losses.base import Loss
-from directrix.metrics.table import TABLE
+from directrix.linear.loss import Loss
+from directrix.linear.table import LOSSES as LOSS_TABLE
 
 #: Losses of THE TABLE, by their names, and other parameters of some of them.
-LOSSES = {loss.name: loss for row in TABLE for loss in row.losses} | {
+LOSSES = {loss.name: loss for _, losses in LOSS_TABLE for loss in losses} | {
     "hinge with its corner": Hinge(kappa=0.0),
     "hinge, wide": Hinge(kappa=0.7, margin=2.0),
     "sigmoid, sharp": Sigmoid(gamma=5.0),
@@ -67,8 +67,8 @@ def test_law(law):
 
 
 def test_every_loss_of_the_room_has_a_row():
-    in_table = {type(loss) for row in TABLE for loss in row.losses}
-    exported = {getattr(directrix.losses, name) for name in directrix.losses.__all__}
+    in_table = {type(loss) for _, losses in LOSS_TABLE for loss in losses}
+    exported = {getattr(directrix.linear, name) for name in directrix.linear.__all__}
     assert exported - {Loss} == in_table
     assert len({loss_class.name for loss_class in in_table}) == len(in_table)
 
@@ -105,7 +105,7 @@ def test_pickle_and_text_give_the_same_loss(loss):
     same = pickle.loads(pickle.dumps(loss))  # noqa: S301
     assert same == loss
     assert hash(same) == hash(loss)
-    assert eval(repr(loss), dict(vars(directrix.losses))) == loss  # noqa: S307
+    assert eval(repr(loss), dict(vars(directrix.linear))) == loss  # noqa: S307
 
 
 def test_different_losses_differ():

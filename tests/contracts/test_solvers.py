@@ -6,7 +6,7 @@ from scipy.optimize import rosen, rosen_der, rosen_hess_prod
 from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.studies.descents import random_moments
-from directrix.objectives import MomentObjective
+from directrix.linear.objectives import MomentObjective
 from directrix.risks import RankingRisk
 from directrix.solve import descent, lbfgs, newton_cg, part_of_mean, wolfe_lbfgs
 

@@ -17,7 +17,7 @@ from directrix import (
     SmoothClassifier,
 )
 from directrix.exceptions import ChangedColumnsWarning
-from directrix.losses import Hinge, Ramp
+from directrix.linear import Hinge, Ramp
 from directrix.metrics import Cost, RecallAtFPR
 
 N = 240

@@ -18,7 +18,7 @@ from directrix import (
 )
 from directrix.classifiers.kernels import intersection
 from directrix.export import load, save
-from directrix.losses import Logistic
+from directrix.linear import Logistic
 from directrix.metrics import FromRates
 
 RNG = np.random.default_rng(0)

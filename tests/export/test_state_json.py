@@ -15,7 +15,7 @@ from directrix.export.model_file import (
     point_from_json,
     point_to_json,
 )
-from directrix.losses import Hinge
+from directrix.linear import Hinge
 from directrix.metrics import RecallAtFPR
 from directrix.models.operating_point import Calibration, Intervals, Rates
 

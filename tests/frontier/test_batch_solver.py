@@ -4,8 +4,8 @@ from scipy import sparse
 
 from directrix.frontier import batch_solver
 from directrix.frontier.batch_solver import BatchSolver
-from directrix.frontier.recipes import Recipe, logistic_path
-from directrix.losses import Hinge, Logistic, PairwiseHinge, Ramp
+from directrix.linear import Hinge, Logistic, PairwiseHinge, Ramp
+from directrix.linear.recipes import Recipe, logistic_path
 from directrix.solve import lbfgs
 from tests.frontier.test_row_batch import rows
 from tests.frontier.test_sigmoid_problems import LEFT_OUT, PLAIN, ROBUST, objective

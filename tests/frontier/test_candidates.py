@@ -5,8 +5,8 @@ import pytest
 
 from directrix import Moments
 from directrix.frontier.moment_frontier import moment_candidates, ridge_candidates, with_ridges
-from directrix.frontier.recipes import logistic_path
 from directrix.frontier.row_frontier import RowFrontier
+from directrix.linear.recipes import logistic_path
 
 FOLDS = 3
 

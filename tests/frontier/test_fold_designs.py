@@ -6,8 +6,8 @@ import pytest
 from directrix.frontier.compare import FoldDesigns, design_without
 from directrix.frontier.curves import Curves
 from directrix.frontier.moment_frontier import ridge_candidates
-from directrix.frontier.recipes import cost_sweep
 from directrix.frontier.row_frontier import RowFrontier
+from directrix.linear.recipes import cost_sweep
 from directrix.tables.coding.coded_rows import CodedRows, Coding
 
 N = 120

@@ -4,8 +4,8 @@ from scipy import sparse
 
 from directrix.frontier import batch_solver as _pair_problems
 from directrix.frontier.batch_solver import PairProblems, RowBatch
-from directrix.frontier.recipes import Recipe
-from directrix.losses import Logistic, PairwiseHinge, Ramp
+from directrix.linear import Logistic, PairwiseHinge, Ramp
+from directrix.linear.recipes import Recipe
 from tests.frontier.test_row_batch import rows
 from tests.frontier.test_sigmoid_problems import objective
 

@@ -5,8 +5,8 @@ import pytest
 
 from directrix.frontier.compare import scaled_lines, scores_of
 from directrix.frontier.curves import Curves, round_scores
-from directrix.frontier.recipes import cost_sweep
 from directrix.frontier.row_frontier import RowFrontier
+from directrix.linear.recipes import cost_sweep
 from directrix.metrics import Error
 from tests.frontier.test_row_frontier import compared, rows, solves, swept
 

@@ -6,8 +6,8 @@ from scipy import sparse
 
 import directrix.frontier.row_frontier
 from directrix.frontier.compare import compare, scores_of
-from directrix.frontier.recipes import cost_sweep
 from directrix.frontier.row_frontier import RowFrontier
+from directrix.linear.recipes import cost_sweep
 from directrix.metrics import MCC, PRBEP, Cost, Error, FBeta, RecallAtFPR
 from directrix.solve import lbfgs
 

@@ -5,10 +5,10 @@ from sklearn.linear_model import LogisticRegression
 from directrix import Moments
 from directrix.frontier.compare import compare
 from directrix.frontier.moment_frontier import SHRINKAGES, moment_candidates
-from directrix.frontier.recipes import coarse_sweep, logistic_path
 from directrix.frontier.row_frontier import RowFrontier
 from directrix.frontier.search import Search
-from directrix.losses import BetaBernoulli
+from directrix.linear import BetaBernoulli
+from directrix.linear.recipes import coarse_sweep, logistic_path
 from directrix.metrics import AUC, Error, PartialAUC, RecallAtFPR
 
 

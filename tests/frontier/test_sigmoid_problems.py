@@ -4,8 +4,8 @@ from scipy import sparse
 
 from directrix.frontier import batch_solver as _sigmoid_problems
 from directrix.frontier.batch_solver import RowBatch, SigmoidProblems
-from directrix.frontier.recipes import Recipe
-from directrix.losses import BetaBernoulli, Logistic
+from directrix.linear import BetaBernoulli, Logistic
+from directrix.linear.recipes import Recipe
 from tests.frontier.test_row_batch import rows
 
 PLAIN = [Recipe(Logistic(), 1e-2), Recipe(Logistic(), 1e-3, 10.0), Recipe(Logistic(), 1e-3, 0.1)]

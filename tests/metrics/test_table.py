@@ -5,19 +5,17 @@ from pathlib import Path
 
 import pytest
 
-import directrix.losses
 import directrix.metrics
-from directrix.losses import Logistic, PairwiseHinge, Ramp
-from directrix.losses.base import Loss
+from directrix.linear.table import LOSSES as LOSS_TABLE
 from directrix.metrics import AUC, MCC, FBeta
 from directrix.metrics.base import Metric
-from directrix.metrics.table import TABLE, metric_for, resolve, resolve_loss
+from directrix.metrics.table import TABLE, resolve
 from docs._ext.tables import TABLES, markdown, with_tables
 
 DOCS = Path(__file__).parents[2] / "docs"
-LOSSES = [(row, loss) for row in TABLE for loss in row.losses]
+LOSSES = [(metric, loss) for metric, losses in LOSS_TABLE for loss in losses]
 every_row = pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
-every_loss = pytest.mark.parametrize(("row", "loss"), LOSSES, ids=lambda value: value.name)
+every_loss = pytest.mark.parametrize(("metric", "loss"), LOSSES)
 
 
 def exported(room, base):
@@ -45,13 +43,9 @@ def test_a_metric_is_in_the_table_of_its_page(row):
 
 
 @every_loss
-def test_a_loss_is_in_the_table_of_its_page(row, loss):
+def test_a_loss_is_in_the_table_of_its_page(metric, loss):
     (line,) = [line for line in TABLES["losses"]() if line[1] == f'`"{loss.name}"`']
-    assert (line[0], line[2]) == (row.name, f"`{type(loss).__name__}`")
-
-
-def test_every_loss_has_a_row():
-    assert {type(loss) for _, loss in LOSSES} == exported(directrix.losses, Loss)
+    assert (resolve(line[0]).name, line[2]) == (metric.name, f"`{type(loss).__name__}`")
 
 
 def test_every_metric_has_a_row():
@@ -88,29 +82,5 @@ def test_names_are_unique():
     assert len({row.name for row in TABLE}) == len(TABLE)
 
 
-@every_loss
-def test_a_name_is_the_loss_of_the_table(row, loss):  # noqa: ARG001
-    assert resolve_loss(loss.name) == loss
-    assert resolve_loss(loss) is loss
-
-
 def test_a_text_is_read_once():
     assert resolve("recall@fpr=0.0321") is resolve("recall@fpr=0.0321")
-
-
-def test_the_metric_of_a_ramp_is_that_of_what_it_is_made_of():
-    assert metric_for(Ramp(Ramp(PairwiseHinge()))) == AUC()
-
-
-@every_loss
-def test_the_metric_of_a_loss_is_that_of_its_row(row, loss):
-    assert metric_for(loss) == row.example
-
-
-def test_a_loss_that_is_not_in_the_table_has_no_metric():
-    assert metric_for(type("Other", (Logistic,), {})()) is None
-
-
-def test_an_unknown_name_of_a_loss_is_refused_with_those_there_are():
-    with pytest.raises(ValueError, match=r"no loss named 'log'.*'logistic'"):
-        resolve_loss("log")

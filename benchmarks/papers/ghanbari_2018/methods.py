@@ -58,9 +58,9 @@ from benchmarks.papers.moment_sets import (
 )
 from directrix import MomentClassifier, Moments
 from directrix._typing import AnyArray, FloatArray
-from directrix.losses import Logistic, PairwiseHinge
+from directrix.linear import Logistic, PairwiseHinge
+from directrix.linear.objectives import DataObjective, MomentObjective
 from directrix.metrics import AUC, Error, Metric
-from directrix.objectives import DataObjective, MomentObjective
 from directrix.risks import CostRisk, RankingRisk
 from directrix.solve import descent, part_of_mean
 

@@ -19,7 +19,7 @@ from benchmarks.papers.claims import Claim
 from benchmarks.papers.ghanbari_2019.config import PAIRS
 from benchmarks.papers.ghanbari_2019.methods import LOSSES, RISKS, normalized
 from directrix import Moments
-from directrix.objectives import DataObjective, MomentObjective
+from directrix.linear.objectives import DataObjective, MomentObjective
 from directrix.solve import Objective
 
 ROWS = (2_000, 20_000, 200_000)

@@ -44,7 +44,7 @@ from benchmarks.papers.ghanbari_2019.methods import (
 )
 from directrix import Moments
 from directrix._typing import AnyArray, FloatArray
-from directrix.objectives import DataObjective, MomentObjective
+from directrix.linear.objectives import DataObjective, MomentObjective
 from directrix.solve import part_of_mean
 
 FOLDER = Path(__file__).parent

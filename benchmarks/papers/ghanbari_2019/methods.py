@@ -30,10 +30,10 @@ from sklearn.preprocessing import StandardScaler
 from benchmarks.harness.data import Split
 from directrix import MomentClassifier, Moments
 from directrix._typing import AnyArray, FloatArray
-from directrix.losses import Logistic, PairwiseHinge
-from directrix.losses.base import Loss
+from directrix.linear import Logistic, PairwiseHinge
+from directrix.linear.loss import Loss
+from directrix.linear.objectives import DataObjective, MomentObjective
 from directrix.moments import ClassMoments
-from directrix.objectives import DataObjective, MomentObjective
 from directrix.risks import CostRisk, RankingRisk
 from directrix.risks.base import Risk
 from directrix.solve import Solution, part_of_mean, wolfe_lbfgs

@@ -31,7 +31,7 @@ from benchmarks.papers.ghanbari_2019.methods import (
 )
 from directrix import Moments
 from directrix._typing import FloatArray
-from directrix.objectives import MomentObjective
+from directrix.linear.objectives import MomentObjective
 from directrix.solve import Solution, newton_cg, part_of_mean, wolfe_lbfgs
 
 _TOL, _ITERATIONS, _RUNS = 1e-4, 500, 3

@@ -23,8 +23,8 @@ from directrix import BetaBernoulliClassifier
 from directrix._typing import AnyArray, FloatArray
 from directrix.classifiers.beta_bernoulli.plateaus import even_score
 from directrix.fitting.solvers import solver_for
-from directrix.losses import Sigmoid
-from directrix.objectives import DataObjective
+from directrix.linear import Sigmoid
+from directrix.linear.objectives import DataObjective
 
 
 class SigmoidSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

@@ -31,11 +31,11 @@ import numpy as np
 from benchmarks.harness.data import Rows
 from benchmarks.papers.zhang_2012.results import EPSILON, Point, Problem, Trajectory, relative
 from directrix._typing import AnyArray, FloatArray
-from directrix.losses import BreakEven, SmoothedROCArea
-from directrix.losses.base import Loss
+from directrix.linear import BreakEven, SmoothedROCArea
+from directrix.linear.loss import Loss
+from directrix.linear.objectives import DataObjective
 from directrix.metrics import AUC, PRBEP
 from directrix.metrics.base import Metric
-from directrix.objectives import DataObjective
 from directrix.solve import bundle, lbfgs, nesterov
 
 _MEMORY = 6

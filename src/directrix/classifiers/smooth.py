@@ -33,7 +33,10 @@ from directrix.fitting.training_rows import Prepared, Rows, Standardization, pre
 from directrix.frontier import Frontier
 from directrix.frontier.compare import FIRST_ROWS, MOST_ROWS, compare, curve_maker
 from directrix.frontier.curves import round_scores
-from directrix.frontier.recipes import (
+from directrix.frontier.row_frontier import RowCandidate, RowFrontier
+from directrix.linear.loss import Loss
+from directrix.linear.objectives import DataObjective
+from directrix.linear.recipes import (
     GAMMAS,
     RIDGES,
     Recipe,
@@ -41,12 +44,10 @@ from directrix.frontier.recipes import (
     path,
     ranking_continuation,
 )
-from directrix.frontier.row_frontier import RowCandidate, RowFrontier
-from directrix.losses.base import Loss
+from directrix.linear.table import resolve_loss
 from directrix.metrics.base import Metric
-from directrix.metrics.table import resolve, resolve_loss
+from directrix.metrics.table import resolve
 from directrix.moments import Moments
-from directrix.objectives import DataObjective
 from directrix.solve import Callback, Solution
 
 Start = Callable[[Any, AnyArray, FloatArray], FloatArray]
@@ -294,7 +295,7 @@ class SmoothClassifier(KernelScoring, ThresholdClassifier):
         ``classes_``, which are sorted. Scores above zero predict the last of ``classes_`` in any
         case, as in scikit-learn.
     loss : str, Loss or None
-        None is the cost sweep. A loss of `directrix.losses` is a paper's method: "break_even",
+        None is the cost sweep. A loss of `directrix.linear` is a paper's method: "break_even",
         "pairwise_hinge", "sigmoid", "ramp", ...; see the table of metrics.
     alpha : "auto", float or sequence of float
         Ridge of the mean loss, for standardised features. Of several, held-out rows choose one.

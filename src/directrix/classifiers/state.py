@@ -14,7 +14,7 @@ import numpy as np
 from directrix._typing import AnyArray
 from directrix.exceptions import StateError
 from directrix.files.layout import is_count, is_number
-from directrix.losses.base import Loss
+from directrix.linear.loss import Loss
 from directrix.models.operating_point import Calibration, OperatingPoint
 
 

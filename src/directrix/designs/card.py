@@ -24,9 +24,9 @@ from directrix.fitting.training_rows import Rows
 from directrix.frontier.compare import MOST_ROWS, FoldDesigns, compare, design_without
 from directrix.frontier.curves import Curves
 from directrix.frontier.moment_frontier import SummaryCandidate, ridge_candidates
-from directrix.frontier.recipes import Recipe, Sweep
 from directrix.frontier.row_frontier import ReportCandidates, RowCandidate, RowFrontier
-from directrix.losses import Logistic
+from directrix.linear import Logistic
+from directrix.linear.recipes import Recipe, Sweep
 from directrix.metrics.base import Metric
 from directrix.models.card import Card, Scale
 from directrix.models.gap import Gap

@@ -16,10 +16,10 @@ from directrix.fitting.training_rows import Rows, Standardization, prepare
 from directrix.frontier.compare import MOST_ROWS, Candidate
 from directrix.frontier.curves import Curves
 from directrix.frontier.moment_frontier import moment_candidates, ridge_candidates
-from directrix.frontier.recipes import Recipe
 from directrix.frontier.row_frontier import ReportCandidates, RowFrontier
 from directrix.frontier.search import MOST_FEATURES
-from directrix.losses import Logistic
+from directrix.linear import Logistic
+from directrix.linear.recipes import Recipe
 from directrix.metrics.base import Metric
 from directrix.models.report import DirectionEffect
 from directrix.moments import Moments

@@ -15,9 +15,9 @@ from directrix._typing import FloatArray
 from directrix.fitting.training_rows import Rows
 from directrix.frontier.compare import design_without
 from directrix.frontier.pencil import RidgeMoments
-from directrix.frontier.recipes import Recipe
 from directrix.frontier.row_frontier import RowFrontier
-from directrix.losses import Logistic
+from directrix.linear import Logistic
+from directrix.linear.recipes import Recipe
 
 #: Coefficients, intercept last, by ridge and fold that was left out.
 Solved = dict[tuple[float, int | None], FloatArray]

@@ -19,7 +19,8 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from directrix.classifiers import IntegerPoints, PointsToDoubleOdds
 from directrix.exceptions.files import FileContentError
 from directrix.files.layout import require
-from directrix.losses.base import Loss
+from directrix.linear.loss import Loss
+from directrix.linear.table import LOSSES as _LOSSES
 from directrix.metrics import Budget, FromRates, InEverySegment
 from directrix.metrics.base import Metric
 from directrix.metrics.table import TABLE
@@ -29,7 +30,9 @@ METRICS: dict[str, Any] = {
     for row in TABLE
     if not isinstance(row.example, FromRates)
 }
-LOSSES: dict[str, Any] = {type(loss).__name__: type(loss) for row in TABLE for loss in row.losses}
+LOSSES: dict[str, Any] = {
+    type(loss).__name__: type(loss) for _, losses in _LOSSES for loss in losses
+}
 _SPLITTER_FIELDS = ("n_splits", "shuffle", "random_state")
 #: Classes that a file may name, by what they are.
 _NAMED: dict[str, dict[str, Any]] = {

@@ -27,9 +27,9 @@ from directrix.frontier.compare import (
     scores_of,
 )
 from directrix.frontier.curves import round_scores
-from directrix.frontier.recipes import DEFAULT_SWEEP, Sweep
 from directrix.frontier.row_frontier import ReportCandidates, RowFrontier
 from directrix.frontier.search import Search
+from directrix.linear.recipes import DEFAULT_SWEEP, Sweep
 from directrix.metrics.base import Curve, Metric
 from directrix.models.card import Card
 from directrix.models.report import DirectReport

@@ -12,8 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from directrix._typing import FloatArray, IntArray
 from directrix.exceptions import find_stacklevel, is_silenced
-from directrix.losses.base import Loss
-from directrix.objectives import DataObjective
+from directrix.linear.loss import Loss
+from directrix.linear.objectives import DataObjective
 from directrix.solve import Callback, Solution
 
 #: Passes over the rows, each of as many steps as there are rows.

@@ -13,11 +13,11 @@ from scipy import sparse
 
 from directrix._typing import FloatArray
 from directrix.fitting.sgd import kernel_sgd, linear_sgd
-from directrix.losses import ZeroOne
-from directrix.losses.base import Loss
+from directrix.linear import ZeroOne
+from directrix.linear.loss import Loss
+from directrix.linear.objectives import DataObjective
+from directrix.linear.table import metric_for, resolve_loss
 from directrix.metrics.base import Metric
-from directrix.metrics.table import metric_for, resolve_loss
-from directrix.objectives import DataObjective
 from directrix.rows.keys import copy_keys, copy_numbers, hash_with_label, row_hash, stratified_folds
 from directrix.rows.rows import as_rows
 from directrix.solve import (

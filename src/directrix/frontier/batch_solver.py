@@ -22,9 +22,9 @@ from scipy import sparse
 from scipy.linalg import lapack, toeplitz
 
 from directrix._typing import AnyArray, FloatArray, IntArray
-from directrix.frontier.recipes import Key, Recipe
-from directrix.losses.base import Loss
-from directrix.solve import batched_lbfgs
+from directrix.linear.lbfgs import batched_lbfgs
+from directrix.linear.loss import Loss
+from directrix.linear.recipes import Key, Recipe
 from directrix.tables.coding.coded_rows import CodedRows
 
 #: A recipe, and the fold that it leaves out.

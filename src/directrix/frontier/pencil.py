@@ -31,10 +31,10 @@ from scipy import sparse
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, qr
 
 from directrix._typing import AnyArray, FloatArray, IntArray
+from directrix.linear.signed_quadratic import signed_quadratic
 from directrix.moments import ClassMoments, Moments, RowScatter, Standardized
 from directrix.moments.class_moments import oas, shrunk
 from directrix.rows import labels
-from directrix.solve import signed_quadratic
 from directrix.tables.coding.coded_rows import CodedRows
 
 #: Denominator at a pole.

@@ -15,9 +15,9 @@ from directrix.exceptions import silenced
 from directrix.frontier.batch_solver import BatchSolver
 from directrix.frontier.compare import FoldDesigns, design_without, scaled_lines, scores_of
 from directrix.frontier.curves import Curves, ScoreCurves
-from directrix.frontier.recipes import Key, Recipe
-from directrix.objectives import DataObjective
-from directrix.solve import Callback, Solution, lbfgs, stop_after
+from directrix.linear.lbfgs import Callback, Solution, lbfgs, stop_after
+from directrix.linear.objectives import DataObjective
+from directrix.linear.recipes import Key, Recipe
 from directrix.tables.coding.coded_rows import CodedRows
 
 Solver = Callable[[DataObjective, FloatArray, Callback | None], Solution]

@@ -11,7 +11,8 @@ import numpy as np
 from directrix._typing import FloatArray
 from directrix.frontier.compare import Candidate, Comparison, best_values, compare, compare_values
 from directrix.frontier.criterion import Criterion
-from directrix.frontier.recipes import (
+from directrix.frontier.row_frontier import RowCandidate, RowFrontier
+from directrix.linear.recipes import (
     DEFAULT_SWEEP,
     Key,
     Recipe,
@@ -20,7 +21,6 @@ from directrix.frontier.recipes import (
     logistic_path,
     ranking_continuation,
 )
-from directrix.frontier.row_frontier import RowCandidate, RowFrontier
 from directrix.metrics.base import Metric
 
 #: With more features, moment frontiers for each shrinkage and fold cost more than the rows'.

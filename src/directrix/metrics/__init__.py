@@ -15,7 +15,7 @@ from directrix.metrics.budget import Budget, KeptBudget
 from directrix.metrics.limit import Limit
 from directrix.metrics.ranking import AUC, AveragePrecision, PartialAUC
 from directrix.metrics.segments import InEverySegment
-from directrix.metrics.table import TABLE, metric_for, resolve, resolve_loss
+from directrix.metrics.table import TABLE, resolve
 
 __all__ = [
     "AUC",
@@ -44,9 +44,7 @@ __all__ = [
     "RecallAtFPR",
     "RecallAtK",
     "RecallAtPrecision",
-    "metric_for",
     "resolve",
-    "resolve_loss",
 ]
 
 

@@ -1,7 +1,7 @@
-"""THE TABLE: every metric and every loss by name.
+"""THE TABLE: every metric by name.
 
 Exports, model files, command-line choices, documentation and law tests are made from it: a new
-metric or loss is one file and one row here.
+metric is one file and one row here.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix import losses
-from directrix.losses.base import Loss
 from directrix.metrics.at_point import (
     FPRAtRecall,
     PrecisionAtRecall,
@@ -91,24 +89,22 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-# ── THE TABLE: every metric and every loss by name ────────────────────────────────────────────────
+# ── THE TABLE: every metric by name ───────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True)
 class Row:
-    """A metric: its name, an example, and the two ways to train for it.
+    """A metric: its name, an example, and how its risk is computed from moments.
 
     ``name`` stands for the metric wherever a metric is expected, unless the metric has parameters
     that must be given. ``from_moments`` says how its risk is computed from the means and variances
-    of the scores. ``losses`` are the losses that can be given as ``loss=`` to train for the metric;
-    the default of every classifier, the cost sweep, needs none. ``scikit_learn`` is the name of the
-    same metric in scikit-learn, if it exists there.
+    of the scores. ``scikit_learn`` is the name of the same metric in scikit-learn, if it exists
+    there.
     """
 
     name: str
     example: Metric
     from_moments: str
-    losses: tuple[Loss, ...] = ()
     scikit_learn: str = ""
 
     @property
@@ -124,17 +120,6 @@ def _youden(tpr: float, fpr: float, prior: float) -> float:  # noqa: ARG001
     return tpr - fpr
 
 
-_MARGIN: tuple[Loss, ...] = (
-    losses.Logistic(),
-    losses.Hinge(),
-    losses.SquaredHinge(),
-    losses.Exponential(),
-    losses.Sigmoid(),
-    losses.BetaBernoulli(),
-    losses.Ramp(),
-    losses.ZeroOne(),
-)
-_PAIRWISE: tuple[Loss, ...] = (losses.PairwiseHinge(), losses.SmoothedROCArea())
 #: Names of scikit-learn and of other libraries, and ours.
 _ELSEWHERE = {
     "accuracy": "error",
@@ -153,22 +138,22 @@ _PR_CURVE = "precision_recall_curve"
 _RATES = "function of the rates"
 
 TABLE: tuple[Row, ...] = (
-    Row("error", Error(), _QUADRATIC, _MARGIN, "1 - accuracy_score"),
+    Row("error", Error(), _QUADRATIC, "1 - accuracy_score"),
     Row("cost", Cost(fp=1.0, fn=20.0), _QUADRATIC),
-    Row("balanced_error", BalancedError(), _QUADRATIC, (), "1 - balanced_accuracy_score"),
-    Row("auc", AUC(), "closed form", _PAIRWISE, "roc_auc_score"),
-    Row("partial_auc", PartialAUC(max_fpr=0.1), "one quadrature", (), "roc_auc_score(max_fpr=)"),
-    Row("average_precision", AveragePrecision(), "one quadrature", (), "average_precision_score"),
-    Row("recall_at_fpr", RecallAtFPR(fpr=0.01), "closed form", (), "roc_curve"),
-    Row("fpr_at_recall", FPRAtRecall(recall=0.9), "closed form", (), "roc_curve"),
-    Row("precision_at_recall", PrecisionAtRecall(recall=0.9), "closed form", (), _PR_CURVE),
-    Row("recall_at_precision", RecallAtPrecision(precision=0.6), _ROOT, (), _PR_CURVE),
+    Row("balanced_error", BalancedError(), _QUADRATIC, "1 - balanced_accuracy_score"),
+    Row("auc", AUC(), "closed form", "roc_auc_score"),
+    Row("partial_auc", PartialAUC(max_fpr=0.1), "one quadrature", "roc_auc_score(max_fpr=)"),
+    Row("average_precision", AveragePrecision(), "one quadrature", "average_precision_score"),
+    Row("recall_at_fpr", RecallAtFPR(fpr=0.01), "closed form", "roc_curve"),
+    Row("fpr_at_recall", FPRAtRecall(recall=0.9), "closed form", "roc_curve"),
+    Row("precision_at_recall", PrecisionAtRecall(recall=0.9), "closed form", _PR_CURVE),
+    Row("recall_at_precision", RecallAtPrecision(precision=0.6), _ROOT, _PR_CURVE),
     Row("precision_at_k", PrecisionAtK(k=0.02), _ROOT),
     Row("recall_at_k", RecallAtK(k=0.1), _ROOT),
-    Row("prbep", PRBEP(), _ROOT, (losses.BreakEven(),)),
-    Row("f1", FBeta(), _RATES, (), "f1_score"),
-    Row("fbeta", FBeta(beta=2.0), _RATES, (), "fbeta_score"),
-    Row("mcc", MCC(), _RATES, (), "matthews_corrcoef"),
+    Row("prbep", PRBEP(), _ROOT),
+    Row("f1", FBeta(), _RATES, "f1_score"),
+    Row("fbeta", FBeta(beta=2.0), _RATES, "fbeta_score"),
+    Row("mcc", MCC(), _RATES, "matthews_corrcoef"),
     Row("gmean", GMean(), _RATES),
     Row("from_rates", FromRates(_youden), "your function of the rates"),
 )
@@ -238,30 +223,3 @@ def _share(value: str) -> str:
         return f"{float(value.removesuffix('%')) / 100:g}" if value.endswith("%") else value
     except ValueError:
         return value
-
-
-def resolve_loss(loss: str | Loss) -> Loss:
-    """Return the loss for a name; a loss is returned as it is."""
-    if isinstance(loss, Loss):
-        return loss
-    known = {listed.name: listed for row in TABLE for listed in row.losses}
-    if loss not in known:
-        names = ", ".join(repr(name) for name in known)
-        msg = f"no loss named {loss!r}: give one of {names}, or an instance of a loss"
-        raise ValueError(msg)
-    return known[loss]
-
-
-def metric_for(loss: Loss) -> Metric | None:
-    """Return the metric that a loss stands for; None if not in THE TABLE.
-
-    Examples
-    --------
-    >>> from directrix.losses import BreakEven
-    >>> metric_for(BreakEven(kappa=0.1))
-    PRBEP()
-    """
-    for row in TABLE:
-        if type(loss.base) in {type(listed) for listed in row.losses}:
-            return row.example
-    return None

@@ -10,8 +10,6 @@ Public names
     What solvers take and return.
 `lbfgs`, `batched_lbfgs`, `newton_cg`, `wolfe_lbfgs`, `descent`, `nesterov`
     Solvers for smooth objectives.
-`signed_quadratic`
-    The minimum of a quadratic function whose coefficients keep given signs.
 `bundle`
     Cutting planes for convex risks with corners.
 `sla`, `slam`, `Tuned`, `sharpness_levels`
@@ -23,7 +21,7 @@ Public names
     Starting point from the class means; a callback that limits the iterations.
 """
 
-from directrix.solve.lbfgs import (
+from directrix.linear.lbfgs import (
     BatchSolution,
     Callback,
     Objective,
@@ -36,7 +34,6 @@ from directrix.solve.papers.bundle import bundle
 from directrix.solve.papers.continuation import Tuned, sharpness_levels, sla, slam
 from directrix.solve.papers.descent import descent, nesterov, newton_cg, part_of_mean, wolfe_lbfgs
 from directrix.solve.papers.vertex import vertex_search
-from directrix.solve.signed_quadratic import signed_quadratic
 
 __all__ = [
     "BatchSolution",
@@ -52,7 +49,6 @@ __all__ = [
     "newton_cg",
     "part_of_mean",
     "sharpness_levels",
-    "signed_quadratic",
     "sla",
     "slam",
     "stop_after",

@@ -28,7 +28,7 @@ from benchmarks.papers.zhang_2012.results import (
     relative,
 )
 from benchmarks.papers.zhang_2012.run import best_of
-from directrix.losses import SmoothedROCArea
+from directrix.linear import SmoothedROCArea
 
 DOCS = Path(__file__).parents[3] / "docs"
 

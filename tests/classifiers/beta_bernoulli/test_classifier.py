@@ -13,8 +13,8 @@ from sklearn.preprocessing import StandardScaler
 from directrix import BetaBernoulliClassifier
 from directrix.exceptions import FewRowsWarning
 from directrix.fitting.training_rows import Standardization
-from directrix.losses import ZeroOne
-from directrix.losses.beta_bernoulli import BetaBernoulli
+from directrix.linear import ZeroOne
+from directrix.linear.beta_bernoulli import BetaBernoulli
 
 
 def rows(n=300, d=4, seed=0, share=0.4):

@@ -6,8 +6,8 @@ from scipy.special import expit
 
 from directrix.classifiers.beta_bernoulli.plateaus import most_likely, search
 from directrix.fitting.solvers import search_errors
-from directrix.losses import BetaBernoulli, ZeroOne
-from directrix.objectives import DataObjective
+from directrix.linear import BetaBernoulli, ZeroOne
+from directrix.linear.objectives import DataObjective
 
 
 def objective(n=50, flipped=0.15, seed=0):

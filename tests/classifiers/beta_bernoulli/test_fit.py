@@ -9,8 +9,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 from directrix import BetaBernoulliClassifier
 from directrix.exceptions import FewRowsWarning
 from directrix.fitting.solvers import solver_for
-from directrix.losses import BetaBernoulli
-from directrix.objectives import DataObjective
+from directrix.linear import BetaBernoulli
+from directrix.linear.objectives import DataObjective
 
 # Some samples are small.
 pytestmark = pytest.mark.filterwarnings("ignore::directrix.exceptions.FewRowsWarning")

@@ -4,8 +4,8 @@ from scipy.optimize import approx_fprime
 from scipy.special import expit
 
 from directrix.classifiers.beta_bernoulli.plateaus import JointObjective, learn, pair_of
-from directrix.losses.beta_bernoulli import BetaBernoulli
-from directrix.objectives import DataObjective
+from directrix.linear.beta_bernoulli import BetaBernoulli
+from directrix.linear.objectives import DataObjective
 
 
 def objective(loss=None, n=80, d=3, ridge=0.05):

@@ -7,8 +7,8 @@ from directrix.classifiers.beta_bernoulli.sparse_prior import (
     PenalizedInterceptObjective,
     newton_refine,
 )
-from directrix.losses.beta_bernoulli import BetaBernoulli
-from directrix.objectives import DataObjective
+from directrix.linear.beta_bernoulli import BetaBernoulli
+from directrix.linear.objectives import DataObjective
 from directrix.solve import lbfgs
 
 

@@ -10,7 +10,7 @@ from directrix.classifiers.beta_bernoulli.sparse_prior import (
     SparseObjective,
     prune,
 )
-from directrix.losses.beta_bernoulli import BetaBernoulli
+from directrix.linear.beta_bernoulli import BetaBernoulli
 
 PRIOR = GaussianLaplace(0.4, 2.0, 0.1)
 

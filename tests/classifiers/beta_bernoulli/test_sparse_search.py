@@ -12,8 +12,8 @@ from directrix.classifiers.beta_bernoulli.sparse_prior import (
     MixtureObjective,
     sparse_sla,
 )
-from directrix.losses import BetaBernoulli
-from directrix.objectives import DataObjective
+from directrix.linear import BetaBernoulli
+from directrix.linear.objectives import DataObjective
 
 # Some samples are small.
 pytestmark = pytest.mark.filterwarnings("ignore::directrix.exceptions.FewRowsWarning")

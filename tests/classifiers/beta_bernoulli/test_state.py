@@ -6,7 +6,7 @@ import pytest
 from directrix import BetaBernoulliClassifier
 from directrix.classifiers.state import ModelMetadata
 from directrix.exceptions import StateError
-from directrix.losses import Logistic
+from directrix.linear import Logistic
 
 # Some samples are small.
 pytestmark = pytest.mark.filterwarnings("ignore::directrix.exceptions.FewRowsWarning")

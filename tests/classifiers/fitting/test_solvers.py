@@ -6,7 +6,7 @@ from scipy import sparse
 
 from directrix import SmoothClassifier
 from directrix.fitting.solvers import SOLVERS, probe_values, search_errors, solver_for
-from directrix.losses import (
+from directrix.linear import (
     BetaBernoulli,
     BreakEven,
     Hinge,
@@ -17,10 +17,10 @@ from directrix.losses import (
     SquaredHinge,
     ZeroOne,
 )
-from directrix.metrics.table import TABLE
-from directrix.objectives import DataObjective
+from directrix.linear.objectives import DataObjective
+from directrix.linear.table import LOSSES as LOSS_TABLE
 
-LOSSES = list(dict.fromkeys(loss for row in TABLE for loss in row.losses))
+LOSSES = list(dict.fromkeys(loss for _, losses in LOSS_TABLE for loss in losses))
 #: For each solver losses that it minimises.
 GOES_TOGETHER = {
     "lbfgs": [Logistic(), Sigmoid(), BetaBernoulli(), BreakEven(), Ramp(gamma=2.0)],

@@ -8,7 +8,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from directrix import BetaBernoulliClassifier, SmoothClassifier
 from directrix.classifiers.kernels import Kernel
 from directrix.fitting.sgd import kernel_sgd, linear_sgd, row_slope, steepness
-from directrix.losses import (
+from directrix.linear import (
     BetaBernoulli,
     Exponential,
     Hinge,
@@ -16,7 +16,7 @@ from directrix.losses import (
     Sigmoid,
     SquaredHinge,
 )
-from directrix.objectives import DataObjective
+from directrix.linear.objectives import DataObjective
 from directrix.solve import lbfgs
 
 # Some samples are small.

@@ -25,12 +25,12 @@ from directrix.exceptions import OneClassPredictedWarning
 from directrix.fitting.solvers import SOLVERS
 from directrix.fitting.training_rows import Standardization
 from directrix.frontier import Frontier
-from directrix.losses import Logistic, PairwiseHinge, Ramp, Sigmoid, ZeroOne
+from directrix.linear import Logistic, PairwiseHinge, Ramp, Sigmoid, ZeroOne
+from directrix.linear.lbfgs import stop_after
+from directrix.linear.objectives import DataObjective
+from directrix.linear.table import LOSSES as LOSS_TABLE
 from directrix.metrics import AUC, BalancedError, Error, RecallAtFPR
-from directrix.metrics.table import TABLE
-from directrix.objectives import DataObjective
 from directrix.solve import lbfgs
-from directrix.solve.lbfgs import stop_after
 
 DATA = Path(os.environ.get("DIRECTRIX_DATA", Path(__file__).parents[3] / ".." / "shared" / "data"))
 
@@ -64,7 +64,9 @@ def test_the_history_falls_and_time_goes_on(loss):
     assert metrics[-1] == pytest.approx(np.mean(exact, axis=1).min(), abs=1e-12)
 
 
-CERTIFIED = [loss for row in TABLE for loss in row.losses if loss.convex and loss.shift_invariant]
+CERTIFIED = [
+    loss for _, losses in LOSS_TABLE for loss in losses if loss.convex and loss.shift_invariant
+]
 
 
 @pytest.mark.parametrize("loss", CERTIFIED, ids=lambda loss: loss.name)

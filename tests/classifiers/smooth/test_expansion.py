@@ -14,7 +14,7 @@ from sklearn.svm import SVC
 from directrix import BetaBernoulliClassifier, SmoothClassifier
 from directrix.classifiers import alpha_from_svc
 from directrix.export import load, save
-from directrix.losses import Logistic
+from directrix.linear import Logistic
 
 DATA = Path(os.environ.get("DIRECTRIX_DATA", Path(__file__).parents[3] / ".." / "shared" / "data"))
 SETS = ("heart", "liver-disorders", "diabetes")

@@ -3,7 +3,7 @@ import pytest
 
 from directrix import SmoothClassifier
 from directrix.classifiers.smooth import recipes_for
-from directrix.losses import Hinge
+from directrix.linear import Hinge
 
 RNG = np.random.default_rng(0)
 Y = RNG.random(60) < 0.5

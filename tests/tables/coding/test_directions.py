@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from directrix.solve import signed_quadratic
+from directrix.linear.signed_quadratic import signed_quadratic
 from directrix.tables.coding.prior import CellKinds, directed_basis
 
 

@@ -34,7 +34,7 @@ from directrix.fitting.copies import warn_about_copies
 from directrix.fitting.finish import few_rows_caution, warn_of
 from directrix.fitting.progress import Progress
 from directrix.fitting.training_rows import Standardization, checked_weight, relative_weight
-from directrix.losses import BetaBernoulli
+from directrix.linear import BetaBernoulli
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray

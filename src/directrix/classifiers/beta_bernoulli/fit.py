@@ -29,7 +29,7 @@ from directrix.exceptions import silenced
 from directrix.fitting.progress import Progress
 from directrix.fitting.sgd import kernel_sgd, linear_sgd
 from directrix.fitting.training_rows import Rows
-from directrix.losses import BetaBernoulli
+from directrix.linear import BetaBernoulli
 from directrix.solve import lbfgs
 
 _SOLVERS = ("lbfgs", "sgd", "sla", "slam")

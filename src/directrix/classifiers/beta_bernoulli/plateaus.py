@@ -17,8 +17,8 @@ from directrix.classifiers.beta_bernoulli.sparse_prior import GaussianLaplace, s
 from directrix.classifiers.scoring import Arithmetic, Response, Value
 from directrix.exceptions import find_stacklevel, is_silenced
 from directrix.fitting.solvers import START_GAMMAS, search_errors
-from directrix.losses import BetaBernoulli
-from directrix.objectives import DataObjective
+from directrix.linear import BetaBernoulli
+from directrix.linear.objectives import DataObjective
 from directrix.solve import lbfgs
 
 # ── Plateaus of a Beta-Bernoulli model: the least and the greatest probability that it gives ──────

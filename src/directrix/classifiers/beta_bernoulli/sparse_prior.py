@@ -12,7 +12,7 @@ from scipy.special import expit
 
 from directrix._typing import AnyArray, FloatArray
 from directrix.fitting.solvers import probe_values
-from directrix.objectives import DataObjective
+from directrix.linear.objectives import DataObjective
 from directrix.solve import lbfgs, sharpness_levels
 from directrix.solve.papers.continuation import RADIUS, SHRINK, SPACING, TOL, gradient_descent
 

@@ -7,7 +7,7 @@ from math import inf
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray
-from directrix.solve.lbfgs import Callback, Objective, Path, Solution, warn_not_converged
+from directrix.linear.lbfgs import Callback, Objective, Path, Solution, warn_not_converged
 
 # ── Active-set solver for the small quadratic program of the bundle method ────────────────────────
 

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from directrix._typing import FloatArray
 from directrix.exceptions import silenced
-from directrix.solve.lbfgs import Callback, Objective, Path, Solution, lbfgs
+from directrix.linear.lbfgs import Callback, Objective, Path, Solution, lbfgs
 
 # ── SLA: continuation from a smooth to a sharp loss, with a probing of every coordinate ───────────
 

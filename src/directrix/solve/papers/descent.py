@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import line_search, minimize
 
 from directrix._typing import FloatArray
-from directrix.solve.lbfgs import Callback, Objective, Path, Solution
+from directrix.linear.lbfgs import Callback, Objective, Path, Solution
 
 # ── Starting points for solvers, from class means ─────────────────────────────────────────────────
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray, IntArray
-from directrix.solve.lbfgs import Callback, Path, Solution
+from directrix.linear.lbfgs import Callback, Path, Solution
 
 # ── Rows times their label, merged and normalised for a search over hyperplanes ───────────────────
 

@@ -19,8 +19,8 @@ from benchmarks.papers.hasan_pal_2015.noise import SETS
 from benchmarks.papers.hasan_pal_2015.report import Measured, Pair
 from directrix import BetaBernoulliClassifier
 from directrix.classifiers.beta_bernoulli.plateaus import even_score
-from directrix.losses import ZeroOne
-from directrix.objectives import DataObjective
+from directrix.linear import ZeroOne
+from directrix.linear.objectives import DataObjective
 
 
 def test_records_have_known_methods_and_protocols_only_and_each_fit_once():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from directrix.losses.break_even import kth_largest, soft_top
+from directrix.linear.break_even import kth_largest, soft_top
 
 
 def draw(seed):

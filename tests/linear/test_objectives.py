@@ -5,9 +5,9 @@ from scipy.stats import norm
 
 from benchmarks.studies.descents import random_moments
 from directrix import Moments
-from directrix.losses import BreakEven, Logistic, PairwiseHinge, Sigmoid
+from directrix.linear import BreakEven, Logistic, PairwiseHinge, Sigmoid
+from directrix.linear.objectives import DataObjective, MomentObjective
 from directrix.moments.projection import project
-from directrix.objectives import DataObjective, MomentObjective
 from directrix.risks import CostRisk, RankingRisk
 
 pytestmark = pytest.mark.every_case  # each is cheap

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray
-from directrix.losses import BetaBernoulli, Logistic, PairwiseHinge, Ramp
-from directrix.losses.base import Loss
-from directrix.objectives import DataObjective
+from directrix.linear import BetaBernoulli, Logistic, PairwiseHinge, Ramp
+from directrix.linear.loss import Loss
+from directrix.linear.objectives import DataObjective
 
 #: What makes recipes the same: loss, ridge and cost ratio.
 Key = tuple[Loss, float, float | None]

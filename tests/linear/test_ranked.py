@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from directrix.losses.pairwise import _FEW, Side, rising
+from directrix.linear.pairwise import _FEW, Side, rising
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ import numpy as np
 from scipy.special import expit
 
 from directrix._typing import AnyArray, FloatArray
-from directrix.losses.base import Loss, require_above_zero
-from directrix.losses.margin import ZeroOne
+from directrix.linear.loss import Loss, require_above_zero
+from directrix.linear.margin import ZeroOne
 
 
 class Partials(NamedTuple):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray
-from directrix.losses.base import Loss
+from directrix.linear.loss import Loss
 from directrix.moments import Moments
 from directrix.moments.projection import Partials, project, pullback
 from directrix.risks import CostRisk, RankingRisk

@@ -7,8 +7,8 @@ from math import isinf
 from typing import ClassVar
 
 from directrix._typing import AnyArray, FloatArray
-from directrix.losses.base import Loss, require_above_zero
-from directrix.losses.margin import Hinge
+from directrix.linear.loss import Loss, require_above_zero
+from directrix.linear.margin import Hinge
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from directrix.solve import signed_quadratic
+from directrix.linear.signed_quadratic import signed_quadratic
 
 
 def problem(seed, p, rank):
@@ -36,7 +36,7 @@ def test_signs_that_are_not_needed_change_nothing(sign):
 
 
 def test_many_signs_have_the_same_minimum(monkeypatch):
-    module = importlib.import_module("directrix.solve.signed_quadratic")
+    module = importlib.import_module("directrix.linear.signed_quadratic")
     matrix, right, signs = problem(3, 40, 60)
     exact = signed_quadratic(matrix, right, signs)
     monkeypatch.setattr(module, "_MOST_EXACT", 1)

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from directrix.frontier.recipes import (
+from directrix.linear import BetaBernoulli, Logistic, PairwiseHinge, Ramp, Sigmoid
+from directrix.linear.recipes import (
     RIDGES,
     Recipe,
     balanced,
@@ -11,7 +12,6 @@ from directrix.frontier.recipes import (
     path,
     ranking_continuation,
 )
-from directrix.losses import BetaBernoulli, Logistic, PairwiseHinge, Ramp, Sigmoid
 
 
 def rows(n=120, d=3, seed=0):

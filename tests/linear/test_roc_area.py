@@ -5,7 +5,7 @@ import pytest
 from contracts.cases import draw_rows
 from scipy.optimize import minimize
 
-from directrix.losses import PairwiseHinge, Ramp, SmoothedROCArea, SquaredHinge
+from directrix.linear import PairwiseHinge, Ramp, SmoothedROCArea, SquaredHinge
 
 PAIR = np.array([True, False])
 

@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray, IntArray
-from directrix.losses.base import Loss, require_above_zero, require_both, require_width
+from directrix.linear.loss import Loss, require_above_zero, require_both, require_width
 
 # ── Sums over all pairs of a positive and a negative, in the time of sorting both classes ─────────
 
@@ -254,7 +254,7 @@ class SmoothedROCArea(Loss):
     Examples
     --------
     >>> import numpy as np
-    >>> from directrix.losses import SmoothedROCArea
+    >>> from directrix.linear import SmoothedROCArea
     >>> positive, scores = np.array([True, True, False]), np.array([0.55, 0.2, 0.0])
     >>> SmoothedROCArea(epsilon=0.0).value_and_grad(positive, scores, np.ones(3))[0]
     0.3

@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray
-from directrix.losses.base import Loss, require_both, require_width
+from directrix.linear.loss import Loss, require_both, require_width
 
 # ── Soft choice of the largest values up to a quota of weight: a projection without a sort ────────
 

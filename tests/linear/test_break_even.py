@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from directrix.losses import BreakEven
+from directrix.linear import BreakEven
 
 
 def test_break_even_of_four_rows():

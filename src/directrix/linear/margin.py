@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import expit
 
 from directrix._typing import AnyArray, FloatArray
-from directrix.losses.base import Loss, require_above_zero, require_width
+from directrix.linear.loss import Loss, require_above_zero, require_width
 
 _STEEPEST = 500.0  # exponent from which the exponential loss goes on along its tangent
 

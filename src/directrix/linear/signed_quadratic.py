@@ -7,7 +7,7 @@ from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 from scipy.optimize import nnls
 
 from directrix._typing import AnyArray, FloatArray
-from directrix.solve.lbfgs import batched_lbfgs
+from directrix.linear.lbfgs import batched_lbfgs
 
 #: Share of the mean diagonal that is added where rounding has left a matrix indefinite.
 _JITTER = 1e-10
