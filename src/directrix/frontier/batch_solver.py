@@ -3,9 +3,11 @@
 Rows are sorted by class and fold, so that leaving out a fold is a weight of zero for some blocks
 of them, and multiplied by the sign of their class, so that a product with a line is the margin. An
 iteration of all problems is then one matrix product, one pass of elementwise arithmetic, and one
-matrix product back. Rows are held in single precision, half the memory and the time of such a pass;
-sums over parts of them, lines and steps are in double precision. That moves a line by less than the
-tolerance of the solver, and the final fit does not take part in it.
+matrix product back. Many rows are held in single precision, half the memory and the time of such a
+pass; sums over parts of them, lines and steps are in double precision. That moves a line by less
+than the tolerance of the solver, and the final fit does not take part in it. Few rows with many
+features hardly determine a line, which the rounding of single precision would move: they are held
+in double precision.
 """
 
 from __future__ import annotations
@@ -35,6 +37,8 @@ Solutions = Mapping[tuple[Key, int | None], FloatArray]
 
 #: Numbers that fit into a processor's cache together with what is computed from them.
 CACHED_NUMBERS = 1 << 15
+#: So many rows at most are in double precision.
+_FEW_ROWS = 1 << 13
 #: Rows of a part of a block at least and at most.
 _LEAST_ROWS, _MOST_ROWS = 64, 8192
 
@@ -52,7 +56,7 @@ class RowBatch:
     """Rows for many problems at once: standardised, or coded in units of their prior.
 
     `rows` are in the order of the blocks, negatives first, times the sign of the class, with the
-    sign as their last column, in single precision.
+    sign as their last column. ``dtype`` is their precision.
     """
 
     def __init__(
@@ -60,7 +64,8 @@ class RowBatch:
     ) -> None:
         fold = np.zeros(len(positive), dtype=np.int64) if fold is None else fold
         order = np.lexsort((fold, positive))
-        sign = np.where(positive[order], 1.0, -1.0)[:, None]
+        self.dtype: Any = np.float64 if len(order) <= _FEW_ROWS else np.float32
+        sign = np.where(positive[order], 1.0, -1.0).astype(self.dtype)[:, None]
         self.rows = _signed(X, order, sign)
         # In units of the mean: single precision has no room for others.
         self.weight: FloatArray = weight[order] / weight.mean()
@@ -136,7 +141,7 @@ class BatchProblems(ABC):
 
 
 def margins(lines: FloatArray, rows: Any) -> AnyArray:
-    """Return lines times rows, of shape (k, rows), in single precision."""
+    """Return lines times rows, of shape (k, rows), in the precision of the rows."""
     lines = lines.astype(rows.dtype)
     if not isinstance(rows, np.ndarray):
         return np.ascontiguousarray((rows @ lines.T).T)
@@ -144,7 +149,7 @@ def margins(lines: FloatArray, rows: Any) -> AnyArray:
 
 
 def back(slopes: AnyArray, rows: Any) -> AnyArray:
-    """Return the sums of rows times slopes, of shape (k, d + 1), in single precision."""
+    """Return the sums of rows times slopes, of shape (k, d + 1), in the precision of both."""
     if not isinstance(rows, np.ndarray):
         return np.asarray((rows.T @ slopes.T).T)
     return _product(slopes, rows)
@@ -168,8 +173,8 @@ def _signed(X: Any, order: IntArray, sign: FloatArray) -> Any:
         signs = sparse.diags_array(sign[:, 0])
         ones = sparse.csr_array(np.ones((len(sign), 1)))
         signed = signs @ sparse.hstack([sparse.csr_array(X)[order], ones])
-        return sparse.csr_array(signed, dtype=np.float32)
-    rows = np.empty((len(order), X.shape[1] + 1), dtype=np.float32)
+        return sparse.csr_array(signed, dtype=sign.dtype)
+    rows = np.empty((len(order), X.shape[1] + 1), dtype=sign.dtype)
     np.multiply(X[order], sign, out=rows[:, :-1], casting="same_kind")
     rows[:, -1:] = sign
     return rows
@@ -238,7 +243,7 @@ class Curvature:
             key = anchor.key, anchor.fold, strength
             if key not in numbers:
                 numbers[key] = len(factors)
-                factors.append(_factor(self._information(anchor), strength))
+                factors.append(_factor(self._information(anchor), strength, self._batch.dtype))
             group.append(numbers[key])
         factor_of = np.array(group)
 
@@ -306,23 +311,23 @@ def _gram(rows: Any, weight: FloatArray) -> FloatArray | Split:
     return total
 
 
-def _factor(information: FloatArray | Split, ridge: float) -> AnyArray | Split:
+def _factor(information: FloatArray | Split, ridge: float, dtype: Any) -> AnyArray | Split:
     """Return the Cholesky factor of an information with a ridge; a diagonal stays one.
 
-    Large factors are in single precision, half the memory and the time: an error in them costs
+    Large factors are in the precision of the rows: with many rows an error in them costs
     iterations, not accuracy.
     """
     if isinstance(information, Split):
         tail = information.crosses + ridge
-        return Split(np.asarray(_factor(information.columns, ridge)), tail)
+        return Split(np.asarray(_factor(information.columns, ridge, dtype)), tail)
     diagonal = information if information.ndim == 1 else np.einsum("ii->i", information)
     added = np.full(len(diagonal), ridge)
     added[-1] = 0.0
     shifted = diagonal + added
     level = float(shifted.mean())
-    narrow = len(diagonal) - 1 <= _MOST_AT_LINE
-    dtype: Any
-    dtype, factorize = (np.float64, lapack.dpotrf) if narrow else (np.float32, lapack.spotrf)
+    if len(diagonal) - 1 <= _MOST_AT_LINE:
+        dtype = np.float64
+    factorize = lapack.dpotrf if dtype == np.float64 else lapack.spotrf
     tiny = float(np.finfo(dtype).tiny)
     if information.ndim == 2:
         # What is not positive definite by rounding is so with more on its diagonal.
@@ -361,7 +366,7 @@ class PairProblems(BatchProblems):
     def __init__(self, batch: RowBatch, problems: Sequence[Problem]) -> None:
         super().__init__(batch, problems)
         self.kernel = _kernel_on_grid(problems[0][0].loss)
-        self._weight = (self.share[:, batch.block_of_row] * batch.weight).astype(np.float32)
+        self._weight = (self.share[:, batch.block_of_row] * batch.weight).astype(batch.dtype)
         self._n_neg = sum(block.stop - block.start for block in batch.blocks if not block.positive)
 
     def _shares(self, kept: FloatArray, problems: Sequence[Problem]) -> FloatArray:  # noqa: ARG002
@@ -399,7 +404,7 @@ class PairProblems(BatchProblems):
         of_pos, of_neg = neg @ self.kernel.T, pos @ self.kernel
         value = np.einsum("kb,kb->k", pos, of_pos)
         for side, potential in zip(sides, (of_neg, of_pos), strict=True):
-            slope = np.zeros(potential.shape, dtype=np.float32)
+            slope = np.zeros(potential.shape, dtype=self.batch.dtype)
             slope[:, :-1] = _PER_UNIT * np.diff(potential, axis=1)
             weight[:, side] *= slope.ravel()[node[:, side]]
         np.negative(weight[:, :n_neg], out=weight[:, :n_neg])
@@ -467,7 +472,9 @@ class SigmoidProblems(BatchProblems):
         few = len(problems) * len(self.batch.weight) <= _FEW_SCORES
         if few or isinstance(self.batch.rows, CodedRows):  # points are the same for all blocks
             weight = self.share[problems][:, self._block_of_row] * self.batch.weight
-            value, gradient = _weighted(lines, self.batch.rows, weight.astype(np.float32), floor)
+            value, gradient = _weighted(
+                lines, self.batch.rows, weight.astype(self.batch.dtype), floor
+            )
             return value.astype(np.float64), factor * gradient
         value, gradient = np.zeros(len(problems)), np.zeros_like(lines)
         for block in range(len(self.batch.blocks)):
@@ -476,7 +483,7 @@ class SigmoidProblems(BatchProblems):
             if not len(used):
                 continue
             for rows, weight in self.batch.parts(block, len(used)):
-                given = None if self.batch.equal_weights else weight.astype(np.float32)
+                given = None if self.batch.equal_weights else weight.astype(self.batch.dtype)
                 of_part = _weighted(lines[used], rows, given, floor[used])
                 scale = share[used] * (weight[0] if self.batch.equal_weights else 1.0)
                 value[used] += scale * of_part[0]

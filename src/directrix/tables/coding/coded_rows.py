@@ -230,7 +230,7 @@ class CodedRows:
     def signed(self, order: IntArray, sign: AnyArray) -> CodedRows:
         """Return rows in another order, times their signs, with a constant feature last."""
         cells = sparse.csr_array(self.cells[order], copy=True)
-        cells.data = np.repeat(sign, np.diff(cells.indptr)).astype(np.float32)
+        cells.data = np.repeat(sign, np.diff(cells.indptr))
         return CodedRows(cells, self.coding, constant=True)
 
     def square_sums(self, weight: FloatArray) -> FloatArray:
