@@ -64,6 +64,19 @@ def test_whole_weights_are_weights_like_any_others(estimator):
             np.testing.assert_allclose(found, expected, atol=1e-4)
 
 
+def test_weights_that_hardly_differ_choose_alike_where_few_rows_tell_little():
+    """Rounding in single precision chose for them, and moved what is expected by .1 intervals."""
+    rng = np.random.default_rng(0)
+    y, weight, X = rng.random(150) < 0.3, rng.integers(1, 10, 150), rng.normal(size=(150, 100))
+    one, other = (
+        DirectClassifier("auc").fit(X, y, sample_weight=each).operating_point_
+        for each in (weight, weight + 1e-9)
+    )
+    low, high = one.intervals.metric
+    difference = abs(one.expected.metric - other.expected.metric)
+    assert difference <= 0.02 * (high - low)
+
+
 FITS = {
     name: lambda rows, weight, each=estimator: clone(each).fit(*rows, sample_weight=weight)
     for name, estimator in ESTIMATORS.items()

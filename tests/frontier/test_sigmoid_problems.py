@@ -27,14 +27,20 @@ def few(request, monkeypatch):
 
 
 @pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("precise", [True, False], ids=["double precision", "single precision"])
 @pytest.mark.parametrize("weighted", [True, False], ids=["weights", "equal weights"])
 @pytest.mark.parametrize("scale", [0.3, 30.0, 1e4])
 @pytest.mark.parametrize("holder", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 @pytest.mark.parametrize(
     "recipes", [PLAIN, ROBUST, PLAIN + ROBUST], ids=["plain", "robust", "both"]
 )
-def test_values_and_gradients_are_those_of_each_problem_alone(recipes, holder, scale, weighted):
+def test_values_and_gradients_are_those_of_each_problem_alone(
+    recipes, holder, scale, weighted, precise, monkeypatch
+):
     given = rows(weighted=weighted)
+    if not precise:
+        monkeypatch.setattr(_sigmoid_problems, "_FEW_ROWS", 0)
+    tol = 1e-11 if precise else 1e-5
     problems = [(recipe, fold) for recipe in recipes for fold in LEFT_OUT]
     together = SigmoidProblems(RowBatch(holder(given[0]), *given[1:]), problems)
     lines = scale * np.random.default_rng(1).normal(size=(len(problems), 5))
@@ -43,9 +49,9 @@ def test_values_and_gradients_are_those_of_each_problem_alone(recipes, holder, s
     assert value.dtype == gradient.dtype == np.float64
     for number, index in enumerate(some):
         alone = objective(*problems[index], *given)(lines[index])
-        assert value[number] == pytest.approx(alone[0], rel=1e-5)
+        assert value[number] == pytest.approx(alone[0], rel=tol)
         size = np.abs(alone[1]).max()
-        np.testing.assert_allclose(gradient[number], alone[1], rtol=1e-4, atol=1e-5 * size)
+        np.testing.assert_allclose(gradient[number], alone[1], rtol=10.0 * tol, atol=tol * size)
 
 
 @pytest.mark.usefixtures("few")
