@@ -4,10 +4,8 @@ Rows are sorted by class and fold, so that leaving out a fold is a weight of zer
 of them, and multiplied by the sign of their class, so that a product with a line is the margin. An
 iteration of all problems is then one matrix product, one pass of elementwise arithmetic, and one
 matrix product back. Many rows are held in single precision, half the memory and the time of such a
-pass; sums over parts of them, lines and steps are in double precision. That moves a line by less
-than the tolerance of the solver, and the final fit does not take part in it. Few rows with many
-features hardly determine a line, which the rounding of single precision would move: they are held
-in double precision.
+pass. That moves a line by less than the tolerance of the solver, and the final fit does not take
+part in it. Few rows hardly determine a line, which rounding would move.
 """
 
 from __future__ import annotations
@@ -162,8 +160,7 @@ def _product(left: AnyArray, right: AnyArray) -> AnyArray:
     invalid operation for finite numbers: they calculate with lanes that they then discard.
     """
     with np.errstate(invalid="ignore"):
-        product: AnyArray = left @ right
-    return product
+        return np.asarray(left @ right)
 
 
 def _signed(X: Any, order: IntArray, sign: FloatArray) -> Any:
@@ -314,8 +311,7 @@ def _gram(rows: Any, weight: FloatArray) -> FloatArray | Split:
 def _factor(information: FloatArray | Split, ridge: float, dtype: Any) -> AnyArray | Split:
     """Return the Cholesky factor of an information with a ridge; a diagonal stays one.
 
-    Large factors are in the precision of the rows: with many rows an error in them costs
-    iterations, not accuracy.
+    Large factors are in the precision of the rows: an error costs iterations if rows are many.
     """
     if isinstance(information, Split):
         tail = information.crosses + ridge
@@ -325,8 +321,7 @@ def _factor(information: FloatArray | Split, ridge: float, dtype: Any) -> AnyArr
     added[-1] = 0.0
     shifted = diagonal + added
     level = float(shifted.mean())
-    if len(diagonal) - 1 <= _MOST_AT_LINE:
-        dtype = np.float64
+    dtype = np.float64 if len(diagonal) - 1 <= _MOST_AT_LINE else dtype
     factorize = lapack.dpotrf if dtype == np.float64 else lapack.spotrf
     tiny = float(np.finfo(dtype).tiny)
     if information.ndim == 2:
@@ -465,16 +460,14 @@ class SigmoidProblems(BatchProblems):
         return kept / (kept @ total)[:, None]
 
     def _loss(self, lines: FloatArray, problems: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Return the losses of some problems, and their gradients by lines."""
         floor, sharpness = self.floor[problems], self.sharpness[problems]
         factor = -(1.0 - 2.0 * floor) * sharpness
         lines = -sharpness * lines
         few = len(problems) * len(self.batch.weight) <= _FEW_SCORES
         if few or isinstance(self.batch.rows, CodedRows):  # points are the same for all blocks
             weight = self.share[problems][:, self._block_of_row] * self.batch.weight
-            value, gradient = _weighted(
-                lines, self.batch.rows, weight.astype(self.batch.dtype), floor
-            )
+            weight = weight.astype(self.batch.dtype)
+            value, gradient = _weighted(lines, self.batch.rows, weight, floor)
             return value.astype(np.float64), factor * gradient
         value, gradient = np.zeros(len(problems)), np.zeros_like(lines)
         for block in range(len(self.batch.blocks)):
@@ -602,8 +595,8 @@ class BatchSolver:
             self._starts.get(fold, zero) if before is None else solutions[before.key, fold]
             for before, fold in ((recipe.start, fold) for recipe, fold in problems)
         ]
-        pairwise_loss = problems[0][0].loss.sigmoid_mixture is None
-        members = (PairProblems if pairwise_loss else SigmoidProblems)(self._batch, problems)
+        mixture = problems[0][0].loss.sigmoid_mixture
+        members = (PairProblems if mixture is None else SigmoidProblems)(self._batch, problems)
         anchors = [_anchor(problem, solutions) for problem in problems]
         precondition = self._curvature.preconditioner(anchors, members.ridge)
         problem = members.evaluate, np.stack(starts), precondition
