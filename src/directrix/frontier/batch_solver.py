@@ -163,7 +163,7 @@ def _product(left: AnyArray, right: AnyArray) -> AnyArray:
         return np.asarray(left @ right)
 
 
-def _signed(X: Any, order: IntArray, sign: FloatArray) -> Any:
+def _signed(X: Any, order: IntArray, sign: AnyArray) -> Any:
     if isinstance(X, CodedRows):
         return X.signed(order, sign[:, 0])
     if sparse.issparse(X):
