@@ -69,12 +69,13 @@ FAULTS = {
     "dates without blanks": (DATES, DAYS.dt.strftime("%d%b%Y").str.upper()),
     "numbers one after another": (ID, RNG.permutation(N) + 41_000),
     "random customer numbers": (ID, RNG.choice(10**9, N, replace=False)),
+    "customers who came again": (ID, np.arange(N) // 2 * 977 + 10_000),
     "names": (ID, [f"C-{k:05d}" for k in RNG.choice(10**5, N, replace=False)]),
     "a copy of a number": (IDENTICAL, X["age"]),
     "a copy of a text": (IDENTICAL, X["town"]),
 }
 #: The name says what numbers are where they are too far apart to avoid each other.
-NAMED = {"random customer numbers": "CustomerID"}
+NAMED = {"random customer numbers": "CustomerID", "customers who came again": "customer_id"}
 
 
 def faulty(fault):
@@ -132,7 +133,7 @@ def test_of_many_findings_four_and_their_number_are_warned_of_and_all_are_in_the
     lines, findings = str(warning).splitlines(), warning.findings
     assert lines == [*map(str, findings[:4]), f"and {len(findings) - 4} more"]
     assert [KINDS.index(each.kind) for each in findings] == sorted(
-        KINDS.index(FAULTS[fault][0]) for fault in FAULTS if "random" not in fault
+        KINDS.index(FAULTS[fault][0]) for fault in FAULTS if fault not in NAMED
     )
     assert all(str(each)[1:] in str(card.report_) for each in findings)
     assert card.compact(None).report_.findings == findings
@@ -173,6 +174,9 @@ CLEAN = {
     "months and days": drawn(N, "jan", "may 3", "mon", "12:30")[:, None],
     "tenths": drawn(N, *(f"decile{k:02d}" for k in range(1, 11)))[:, None],
     "whole amounts": np.random.default_rng(5).lognormal(8.0, 0.5, (5_000, 2)).round(),
+    "codes of products": pd.DataFrame(
+        {"product_id": np.arange(N) % 90, "visits": np.arange(N) // 2}
+    ),
     "few whole amounts": np.random.default_rng(5).integers(2_000, 90_000, (60, 3)),
     "a strong column": noise(N, 2) + 4.0 * (np.arange(N) % 3 == 0)[:, None] * [0.5, 0.0],
     "infinite": np.where(noise(N, 2) > 1.0, np.inf, noise(N, 2)),

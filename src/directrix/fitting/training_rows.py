@@ -359,7 +359,7 @@ def splits_given(
 
 def require_both_classes(fold: IntArray, positive: AnyArray) -> IntArray:
     """Return the folds; refuse a fold without rows of both classes."""
-    number = _first_one_class_fold(fold, positive)
+    number = _first_one_class_fold(fold, positive, int(fold.max()) + 1)
     if number is not None:
         msg = f"cv must hold out rows of both classes, of weight above zero, in split {number}"
         raise ValueError(msg)
@@ -368,14 +368,13 @@ def require_both_classes(fold: IntArray, positive: AnyArray) -> IntArray:
 
 def require_all_folds(fold: AnyArray, positive: AnyArray, n_folds: int) -> None:
     """Refuse so few rows that a fold has none of a class."""
-    for number in range(n_folds):
-        classes = positive[fold == number]
-        if not classes.any() or classes.all():
-            msg = (
-                f"fold {number} has no rows of one class: there are too few for these folds. "
-                "Give fold=HashFolds(2), or read the rows and use fit."
-            )
-            raise ValueError(msg)
+    number = _first_one_class_fold(fold, positive, n_folds)
+    if number is not None:
+        msg = (
+            f"fold {number} has no rows of one class: there are too few for these folds. "
+            "Give fold=HashFolds(2), or read the rows and use fit."
+        )
+        raise ValueError(msg)
 
 
 def checked_groups(groups: Any, n_rows: int) -> IntArray:
@@ -405,7 +404,7 @@ def group_folds(group: IntArray, positive: AnyArray, n_folds: int) -> IntArray:
     for number in range(n_folds, 1, -1):
         of_groups = stratified_folds(names.astype(np.uint64), has[0] + 2 * has[1], number)
         fold: IntArray = of_groups[member]
-        if of_groups.max() == number - 1 and _first_one_class_fold(fold, positive) is None:
+        if _first_one_class_fold(fold, positive, number) is None:
             return fold
     msg = (
         f"groups leave no two folds with rows of both classes: {int(has[0].sum())} groups have "
@@ -414,9 +413,9 @@ def group_folds(group: IntArray, positive: AnyArray, n_folds: int) -> IntArray:
     raise ValueError(msg)
 
 
-def _first_one_class_fold(fold: IntArray, positive: AnyArray) -> int | None:
+def _first_one_class_fold(fold: AnyArray, positive: AnyArray, n_folds: int) -> int | None:
     """Return the first fold without rows of both classes."""
-    for number in range(int(fold.max()) + 1):
+    for number in range(n_folds):
         inside = positive[fold == number]
         if not inside.any() or inside.all():
             return number

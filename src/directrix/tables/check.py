@@ -222,9 +222,9 @@ def _are_amounts(matches: list[re.Match[str]]) -> bool:
 
 # ── Ids ───────────────────────────────────────────────────────────────────────────────────────────
 
-#: Share of different values among those of an id.
-_DISTINCT = 0.99
-_NAME = re.compile(r"(?:^|[^a-z])(?:id|uuid|guid|key|nr|no|num|number|index|ref)(?:[^a-z]|$)")
+#: Share of different values among those of an id, and of one whose name says so.
+_DISTINCT, _REPEATED = 0.99, 0.3
+_NAME = re.compile(r"(?:^|[^a-z])(?:(id|uuid|guid)|key|nr|no|num|number|index|ref)(?:[^a-z]|$)")
 #: Rows that would have the value of another one by chance, for each that has.
 _BY_CHANCE = 10.0
 
@@ -235,7 +235,7 @@ def _distinct_whole(values: FloatArray) -> tuple[FloatArray, int] | None:
     if len(present) < _FEWEST or not (np.isfinite(present) & (present == np.floor(present))).all():
         return None
     distinct = np.unique(present)
-    return (distinct, len(present)) if len(distinct) >= _DISTINCT * len(present) else None
+    return (distinct, len(present)) if len(distinct) >= _REPEATED * len(present) else None
 
 
 def _of_numbers(name: str, values: FloatArray) -> Iterator[TableFinding]:
@@ -244,14 +244,14 @@ def _of_numbers(name: str, values: FloatArray) -> Iterator[TableFinding]:
     Of n numbers drawn at random with a density whose neighbours are g apart, n / 2g have the value
     of another one.
     """
-    found = _distinct_whole(values)
-    if found is None:
+    if (found := _distinct_whole(values)) is None:
         return
     distinct, n_rows = found
     by_chance = n_rows / (2.0 * float(np.median(np.diff(distinct))))
     avoid = by_chance >= _BY_CHANCE * max(n_rows - len(distinct), 1)
     named = _NAME.search(re.sub("(?<=[a-z])(?=[A-Z])", "_", name).lower())
-    if avoid or named:
+    is_id = (avoid or named) and len(distinct) >= _DISTINCT * n_rows
+    if is_id or (named and named[1]):
         problem = f"{len(distinct):,} different whole numbers in {n_rows:,} rows"
         yield _id(name, problem, int(distinct[0]))
 
