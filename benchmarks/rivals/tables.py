@@ -36,8 +36,8 @@ from directrix._typing import AnyArray, FloatArray
 from directrix.classifiers.scorecard.training_table import TrainingTable
 from directrix.designs.structure import StructureSearch
 from directrix.designs.trainers import RowTrainer
-from directrix.fitting.fit_rows import FTOL
 from directrix.frontier.compare import design_without
+from directrix.frontier.search import FTOL
 from directrix.metrics import Metric
 from directrix.models.card import Card
 from directrix.tables.coding.prior import CellKinds

@@ -133,12 +133,6 @@ def test_progress_is_reported():
     assert reports == [(done, 12) for done in range(1, 13)]
 
 
-def test_progress_that_returns_nothing_does_not_stop():
-    reports = []
-    swept(progress=lambda done, planned: reports.append((done, planned)))
-    assert reports == [(done, 12) for done in range(1, 13)]
-
-
 class TestSolveTogether:
     RECIPES = cost_sweep((1e-2, 1e-3), gammas=(1.0, 4.0))
 

@@ -42,23 +42,6 @@ def test_logistic_regression_discriminants_and_the_robust_fit_are_candidates():
     assert len({candidate.name for candidate in search.candidates}) == len(search.candidates)
 
 
-@pytest.mark.parametrize("metric", [Error(), AUC()], ids=str)
-def test_every_candidate_keeps_the_protocol(metric):
-    X, y, weight, fold = given = rows(300)
-    search = Search(RowFrontier(*given), metric, from_moments(*given))
-    search.run()
-    for candidate in search.candidates:
-        assert candidate.curves.scores.shape == (300,)
-        assert len(candidate.curves.folds) == len(candidate.fold_lines) == 3
-        assert candidate.line.shape == (6,)
-        assert candidate.complexity >= 0.0
-        for number, line in enumerate(candidate.fold_lines):
-            tested = fold == number
-            scores = X[tested] @ line[:-1] + line[-1]
-            np.testing.assert_allclose(candidate.curves.scores[tested], scores, rtol=0, atol=1e-10)
-        assert candidate.refit(X, y, weight).shape == (6,)
-
-
 def test_logistic_regression_is_scikit_learns():
     X, y, weight, fold = rows(400, folds=2)
     first = RowFrontier(X, y, weight, fold).plan(logistic_path())[0]

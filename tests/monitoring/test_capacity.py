@@ -131,6 +131,8 @@ def test_rows_are_ranked_by_money():
     move = keep_budget(priced, days, Budget(10))
     flagged = move.model.predict(X, amount=amount)
     assert (flagged == (priced.expected_saving(X, amount=amount) > move.teams[0].after)).all()
+    # Scores stay as they were, so that their other operating points are still known.
+    assert move.model.operating_points(["f1"])[0].empirical.tpr > 0
 
 
 def test_mistakes_are_named(model):

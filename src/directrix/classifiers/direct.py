@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from directrix._typing import FloatArray
 from directrix.classifiers.base import two_classes
-from directrix.classifiers.metric_classifier import MetricClassifier, PreparedFit
+from directrix.classifiers.metric_classifier import MetricClassifier
 from directrix.classifiers.state import ModelState
 from directrix.designs.lines import LineSearch
 from directrix.fitting.directions import Signs
 from directrix.fitting.evidence import RowEvidence
-from directrix.fitting.finish import finish
-from directrix.fitting.fit_rows import Ask, Fitted
-from directrix.fitting.guarantee import Limits
+from directrix.fitting.finish import End, finish
+from directrix.fitting.guarantee import Guarantee, Limits
 from directrix.fitting.progress import Progress
+from directrix.fitting.training_rows import Rows
 from directrix.frontier.pencil import require_rows_of_both
 from directrix.metrics.base import Metric
 from directrix.metrics.table import resolve
-from directrix.models.gap import Gap
-from directrix.models.report import BASELINE
+from directrix.models.report import BASELINE, DirectReport
+
+if TYPE_CHECKING:  # only fit_source needs engines
+    from directrix.engines.tasks import Surveyed
 
 
 class DirectClassifier(MetricClassifier):
@@ -133,6 +136,84 @@ class DirectClassifier(MetricClassifier):
         self.warn_baseline = warn_baseline
         self.verbose = verbose
 
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **columns: Any
+    ) -> Self:
+        """Fit to rows in memory.
+
+        Parameters
+        ----------
+        X : data frame, Arrow table, array, sparse matrix or list of rows, of shape (n, d)
+            Numbers.
+        y : array of shape (n,)
+            Labels.
+        sample_weight : array of shape (n,), optional
+            How much each row counts. Whatever its weight, a row is one row: it is in one fold.
+        groups : array of shape (n,), optional
+            Group of each row (a customer, a patient): all rows of a group are in one fold. With
+            `guarantee`, whole groups are set apart, and one row of each of them counts.
+        **columns : arrays of shape (n,)
+            Costs of the rows, by the names that the metric gives them: ``amount=`` for
+            ``Cost(fp=5, fn="amount")``; days and teams, by those of a `Budget`. By default they
+            are columns of the table. ``segment=``: the segment of each row, such as a country, for
+            ``operating_point_.segments`` and `InEverySegment`; not needed to predict.
+        """
+        metric, log = resolve(self.metric), Progress(self)
+        guarantee = self._asked_guarantee(metric, groups)
+        rows = self._prepared(X, y, sample_weight, groups)
+        rows, (metric,) = self._priced([metric], rows, (X, y, sample_weight), columns)
+        n_folds = self._begin(rows, metric.label, log)
+        rows, apart = (rows, None) if guarantee is None else guarantee.set_apart(rows)
+        search = LineSearch.of(rows, n_folds, self._signs, self.n_jobs, log.report_candidate)
+        self._fit_best(search, metric, guarantee, apart, log)
+        self._warn_about_baseline([self])
+        return self
+
+    def fit_each(
+        self,
+        metrics: Sequence[str | Metric],
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+    ) -> list[Self]:
+        """Return a classifier for each of several metrics; they share their candidates.
+
+        Parameters
+        ----------
+        metrics : sequence of str or Metric
+        X, y, sample_weight, groups : as in `fit`
+        """
+        asked, log = list(map(resolve, metrics)), Progress(self)
+        limits = [self._asked_guarantee(metric, groups) for metric in asked]
+        rows = self._prepared(X, y, sample_weight, groups)
+        rows, trained = self._priced(asked, rows, (X, y, sample_weight), {})
+        n_folds = self._begin(rows, ", ".join(metric.label for metric in trained), log)
+        first = next(iter(limits), None)
+        rows, apart = (rows, None) if first is None else first.set_apart(rows)
+        search = LineSearch.of(rows, n_folds, self._signs, self.n_jobs, log.report_candidate)
+        models = [copy(self).set_params(metric=metric) for metric in asked]
+        for model, metric, guarantee in zip(models, trained, limits, strict=True):
+            model._fit_best(search, metric, guarantee, apart, log)  # noqa: SLF001 - a copy of itself
+        self._warn_about_baseline(models)
+        return models
+
+    def _fit_best(
+        self,
+        search: LineSearch,
+        metric: Metric,
+        guarantee: Guarantee | None,
+        apart: Rows | None,
+        log: Progress,
+    ) -> None:
+        """Choose a candidate for a metric, fit it to all rows, set its threshold and keep it."""
+        chosen = search.choose(metric)
+        line, evidence = search.refit(chosen.candidate)
+        reserved = None if apart is None else RowEvidence.of_line(apart, line)
+        end = finish(metric, chosen.choice, evidence, guarantee, reserved)
+        report = replace(chosen.report(evidence.name), directions=search.directions(metric, line))
+        self._keep_line(end, line, report, log)
+
     def fit_source(
         self,
         source: Any,
@@ -170,10 +251,17 @@ class DirectClassifier(MetricClassifier):
             passes, and no feature unless `features` names it.
         transform, engine, progress : as in `summarize`
         """
-        from directrix.designs.sources import ROWS_OF_LINES, fit_lines, profile_of_source
+        from directrix.designs.sources import (
+            COUNTED_LINES,
+            ROWS_OF_COUNTS,
+            ROWS_OF_LINES,
+            compared_lines,
+            profile_of_source,
+        )
         from directrix.engines.column_roles import ColumnRoles
+        from directrix.engines.tasks import NumberFeatures
+        from directrix.fitting.fit_source import CandidateGroup
 
-        self._check_parameters([resolve(self.metric)])
         if self.monotone is not None:
             msg = "fit_source has no monotone= for lines: leave it out, or use fit"
             raise ValueError(msg)
@@ -182,45 +270,46 @@ class DirectClassifier(MetricClassifier):
         roles |= {"segment": segment, "transform": transform}
         reading = {"engine": engine, "progress": progress}
         fit = self._source_fit(source, roles, reading, ColumnRoles)
-        surveyed = fit.passes.survey(ROWS_OF_LINES, fit.apart)
-        self._set_classes(two_classes(surveyed.moments.classes))
-        surveyed = surveyed.with_positive(self.positive_)
-        moments = surveyed.moments
-        require_rows_of_both(moments)
-        self._set_feature_names(moments)
-        sample = surveyed.sample
-        if sample is not None:
-            self._check_numbers(sample.X, sample.y == self.positive_)
-        rows = f"{moments.count:,} rows, {moments.n_features:,} features"
-        n_folds = fit.passes.fold.n_folds
-        log.stage(f"first pass: {rows}, {n_folds} folds; {fit.metric.label}")
+        surveyed = self._known_source(fit.passes.survey(ROWS_OF_LINES, fit.apart))
         self._seen = profile_of_source(fit, surveyed)
-        self._set_source_fit(fit_lines(fit, surveyed, self.n_jobs), weight, log)
+        log.stage(
+            f"first pass: {surveyed.moments.count:,} rows, {self.n_features_in_:,} features, "
+            f"{fit.passes.fold.n_folds} folds; {fit.metric.label}"
+        )
+        moments = fit.moments(surveyed)
+        rows, factors = fit.sampled_rows(surveyed, moments.classes)
+        candidates = COUNTED_LINES(compared_lines(fit.metric, moments, rows, self.n_jobs))
+        group = CandidateGroup(candidates, [None] * (fit.n_folds + 1))
+        numbers = NumberFeatures(moments.n_features)
+        counted = fit.count(group, numbers, moments.classes[-1], factors)
+        chosen = counted.choose(fit.metric, candidates)
+        evidence, reserved = counted.evidence(chosen.index)
+        end = finish(fit.metric, chosen.choice, evidence, fit.guarantee, reserved)
+        self._keep_line(end, chosen.candidate.line, chosen.report(ROWS_OF_COUNTS), log)
+        self._warn_about_baseline([self])
         return self
 
-    def _prepared(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> PreparedFit:
-        """Validate rows; set classes and features, and return what fits a model to them."""
+    def _known_source(self, surveyed: Surveyed) -> Surveyed:
+        """Set classes and features of a survey, and return it with the positive class last."""
+        self._set_classes(two_classes(surveyed.moments.classes))
+        surveyed = surveyed.with_positive(self.positive_)
+        require_rows_of_both(surveyed.moments)
+        self._set_feature_names(surveyed.moments)
+        if surveyed.sample is not None:
+            self._check_numbers(surveyed.sample.X, surveyed.sample.y == self.positive_)
+        return surveyed
+
+    def _prepared(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Rows:
+        """Validate rows; set classes and features, and return the rows with class weights."""
         rows = self._prepare_rows(X, y, sample_weight, groups, cv=self.cv)
         self._set_feature_scales(rows)
-        return PreparedFit(rows.weighted(self.class_weight, self._labels), self._fits)
+        return rows.weighted(self.class_weight, self._labels)
 
-    def _fits(self, ask: Ask) -> list[Fitted]:
-        """Fit a line for each metric."""
+    @property
+    def _signs(self) -> Signs | None:
+        """The signs that coefficients keep."""
         names = getattr(self, "feature_names_in_", None)
-        signs = Signs.of(self.monotone, names, self.n_features_in_)
-        rows, apart = ask.set_apart()
-        search = LineSearch.of(rows, ask.n_folds, signs, self.n_jobs, ask.progress)
-        guarantees: Sequence[Any] = ask.guarantees or [None] * len(ask.metrics)
-        fits = []
-        for metric, guarantee in zip(ask.metrics, guarantees, strict=True):
-            line, chosen, evidence = search.refit(search.choose(metric))
-            reserved = None if apart is None else RowEvidence.of_line(apart, line)
-            end = finish(metric, chosen.choice, evidence, guarantee, reserved)
-            line[-1] -= end.point.threshold
-            directions = search.directions(metric, line)
-            report = replace(chosen.report(evidence.name), directions=directions)
-            fits.append(Fitted(end.result(line), report))
-        return fits
+        return Signs.of(self.monotone, names, self.n_features_in_)
 
     @property
     def coef_(self) -> FloatArray:  # type: ignore[override]
@@ -246,11 +335,10 @@ class DirectClassifier(MetricClassifier):
         del attributes["coef_"], attributes["intercept_"]  # the line has them
         return attributes
 
-    def _set_model(self, fit: Fitted) -> None:
-        fitted = fit.fitted.sign_flipped() if self._catches_first else fit.fitted
-        self._trained_for = self.metric
-        self._keep(replace(fitted, report=fit.report))
-
-    @property
-    def _baseline_gap(self) -> Gap | None:
-        return self.report_.gap
+    def _keep_line(self, end: End, line: FloatArray, report: DirectReport, log: Progress) -> None:
+        """Keep the end of a fit of a line in favour of the positive class."""
+        line[-1] -= end.point.threshold
+        fitted = end.result(line)
+        fitted = fitted.sign_flipped() if self._catches_first else fitted
+        self._keep(replace(fitted, report=report, metric=self.metric))
+        self._report_choice(log)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from copy import copy
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 from warnings import warn
 
 import numpy as np
@@ -20,7 +18,6 @@ from directrix.exceptions import (
     is_inside_search,
 )
 from directrix.fitting.copies import warn_about_copies
-from directrix.fitting.fit_rows import Ask, Fitted
 from directrix.fitting.guarantee import Guarantee, Limits, refuse_with_limits
 from directrix.fitting.progress import Progress
 from directrix.fitting.training_rows import Rows
@@ -37,17 +34,11 @@ if TYPE_CHECKING:  # only fit_source needs engines
 FOLDS = 5
 
 
-class PreparedFit(NamedTuple):
-    """Rows, and what fits a model to them for each metric."""
-
-    rows: Rows
-    fits: Callable[[Ask], list[Fitted]]
-
-
 class MetricClassifier(ThresholdClassifier):
     """Base class for classifiers that choose among candidates by a metric on held-out rows.
 
-    Classifiers for several metrics share their candidates.
+    Classifiers for several metrics share their candidates. A subclass has `fit`, `fit_each` and
+    `fit_source`.
     """
 
     metric: str | Metric
@@ -59,93 +50,18 @@ class MetricClassifier(ThresholdClassifier):
     #: What a warning calls the simpler model that a fit is compared with.
     _baseline: ClassVar[str]
 
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **columns: Any
-    ) -> Self:
-        """Fit to rows in memory.
-
-        Parameters
-        ----------
-        X : data frame, Arrow table, array, sparse matrix or list of rows, of shape (n, d)
-            Numbers. A card takes texts, booleans, dates and missing values as well.
-        y : array of shape (n,)
-            Labels.
-        sample_weight : array of shape (n,), optional
-            How much each row counts. Whatever its weight, a row is one row: it is in one fold.
-        groups : array of shape (n,), optional
-            Group of each row (a customer, a patient): all rows of a group are in one fold. With
-            `guarantee`, whole groups are set apart, and one row of each of them counts.
-        **columns : arrays of shape (n,)
-            Costs of the rows, by the names that the metric gives them: ``amount=`` for
-            ``Cost(fp=5, fn="amount")``; days and teams, by those of a `Budget`. By default they
-            are columns of the table. ``segment=``: the segment of each row, such as a country, for
-            ``operating_point_.segments`` and `InEverySegment`; not needed to predict.
-        """
-        rows = X, y, sample_weight, groups
-        self._fit_metrics([resolve(self.metric)], [self], rows, columns)
-        return self
-
-    def fit_each(
-        self,
-        metrics: Sequence[str | Metric],
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        groups: Any = None,
-    ) -> list[Self]:
-        """Return a classifier for each of several metrics; they share their candidates.
-
-        Parameters
-        ----------
-        metrics : sequence of str or Metric
-        X, y, sample_weight, groups : as in `fit`
-        """
-        resolved = [resolve(metric) for metric in metrics]
-        classifiers = [copy(self).set_params(metric=metric) for metric in resolved]
-        self._fit_metrics(resolved, classifiers, (X, y, sample_weight, groups))
-        return classifiers
-
-    @abstractmethod
-    def _prepared(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> PreparedFit:
-        """Validate rows; set classes and features, and return what fits a model to them."""
-
-    @abstractmethod
-    def _set_model(self, fit: Fitted) -> None:
-        """Store a line or a card."""
-
-    def _fit_metrics(
-        self,
-        metrics: list[Metric],
-        classifiers: list[Self],
-        rows: tuple[Any, Any, Any, Any],
-        columns: Mapping[str, Any] | None = None,
-    ) -> None:
-        """Fit one classifier per metric to the same rows, labels, weights and groups."""
-        progress = Progress(self)
-        self._check_parameters(metrics)
-        for metric in metrics:
-            refuse_with_limits(self.limits, metric, rows[3])
-        prepared, fits = self._prepared(*rows)
-        prepared, metrics = self._priced(metrics, prepared, rows, columns or {})
-        warn_about_copies(prepared, self._labels)
-        n_folds, used_folds = self._n_folds(prepared)
-        progress.report_rows(prepared.X, used_folds, ", ".join(metric.label for metric in metrics))
-        guarantees = self._guarantees(metrics)
-        ask = Ask(metrics, prepared, n_folds, guarantees, progress.report_candidate)
-        for classifier, made in zip(classifiers, fits(ask), strict=True):
-            classifier._copy_features(self)  # noqa: SLF001 - a copy of this very classifier
-            classifier._set_fit(made, progress)  # noqa: SLF001
-        self._warn_about_baseline(classifiers)
-
     def _priced(
         self,
         metrics: list[Metric],
         prepared: Rows,
-        rows: tuple[Any, Any, Any, Any],
+        given: tuple[Any, Any, Any],
         columns: Mapping[str, Any],
     ) -> tuple[Rows, list[Metric]]:
-        """Return rows with the costs of their errors and their days, and metrics of training."""
-        X, y, sample_weight, _ = rows
+        """Return rows with the costs of their errors and their days, and metrics of training.
+
+        ``given`` are X, y and the sample weights; rows of weight zero are not among ``prepared``.
+        """
+        X, y, sample_weight = given
         self._refuse_unknown("fit", columns, self._names_in_fit)
         priced = any(map(self._cost_columns, metrics))
         n_rows = len(np.asarray(y))
@@ -159,8 +75,8 @@ class MetricClassifier(ThresholdClassifier):
         if not priced:
             return prepared, metrics
         refused = {"several metrics": len(metrics) > 1, "class_weight=": self.class_weight}
-        for what, given in refused.items():
-            if given:
+        for what, is_given in refused.items():
+            if is_given:
                 msg = f"costs of single rows do not go with {what}: leave one of them out"
                 raise ValueError(msg)
         cost: Any = metrics[0]
@@ -192,27 +108,19 @@ class MetricClassifier(ThresholdClassifier):
         if every is not None and roles[SEGMENT] is None:
             msg = f"{every.label} needs the segment of each row: name its column with segment="
             raise ValueError(msg)
-        guarantees = self._guarantees([metric])
+        guarantee = Guarantee.asked(metric, self.limits, self.guarantee)
         folds = source_folds(roles["fold"], self.cv)
-        if guarantees is not None:
+        if guarantee is not None:
             if roles["weight"] is not None:
                 msg = "guarantee= counts rows, each once: leave weight= out"
                 raise ValueError(msg)
             folds = replace(folds, n_folds=folds.n_folds + 1)
         passes = SourcePasses.of(source, plan=plan, **reading, **roles | {"fold": folds})
-        guarantee = guarantees[0] if guarantees else None
         pool = {} if every is None else every.pool
         return SourceFit(metric, passes, self.class_weight, guarantee, pool)
 
-    def _set_source_fit(self, fit: Fitted, weight: Any, progress: Progress) -> None:
-        """Store a fit in passes over a source with this column of weights."""
-        self._set_source_weight(weight)
-        self._set_fit(fit, progress)
-        self._warn_about_baseline([self])
-
-    def _set_fit(self, fit: Fitted, progress: Progress) -> None:
-        """Store a fit, and print which candidate was chosen."""
-        self._set_model(fit)
+    def _report_choice(self, progress: Progress) -> None:
+        """Print which candidate was chosen, and warn of directions that it does not need."""
         report = self.report_
         flat = tuple(dict.fromkeys(effect.column for effect in report.directions if effect.flat))
         if flat:
@@ -222,24 +130,24 @@ class MetricClassifier(ThresholdClassifier):
             f"{report.metric.label} {report.expected_text}"
         )
 
-    def _n_folds(self, rows: Rows) -> tuple[int, int]:
-        """Return the number of folds to make, and of those that are used."""
-        made = int(self.cv) if rows.fold is None else FOLDS
-        return made, made if rows.fold is None else int(rows.fold.max()) + 1
+    def _begin(self, rows: Rows, purpose: str, log: Progress) -> int:
+        """Warn of copies, print what is fitted, and return the number of folds to make."""
+        warn_about_copies(rows, self._labels)
+        n_folds = int(self.cv) if rows.fold is None else FOLDS
+        used_folds = n_folds if rows.fold is None else int(rows.fold.max()) + 1
+        log.report_rows(rows.X, used_folds, purpose)
+        return n_folds
 
-    def _check_parameters(self, metrics: list[Metric]) -> None:
-        """Refuse parameters that do not go together."""
-        self._guarantees(metrics)
-
-    def _guarantees(self, metrics: list[Metric]) -> list[Guarantee] | None:
-        """Return what is guaranteed for each metric."""
-        asked = [Guarantee.asked(metric, self.limits, self.guarantee) for metric in metrics]
-        return [guarantee for guarantee in asked if guarantee is not None] or None
+    def _asked_guarantee(self, metric: Metric, groups: Any = None) -> Guarantee | None:
+        """Return what is guaranteed; refuse limits that do not go together."""
+        guarantee = Guarantee.asked(metric, self.limits, self.guarantee)
+        refuse_with_limits(self.limits, metric, groups)
+        return guarantee
 
     @property
-    @abstractmethod
     def _baseline_gap(self) -> Gap | None:
         """The gap to the baseline; None if it is not known."""
+        return self.report_.gap
 
     @property
     def _is_behind(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any, Self
 from warnings import warn
 
@@ -266,10 +267,10 @@ class MomentClassifier(ThresholdClassifier):
         )
         moments = moments.with_positive(self.positive_)
         negative, positive = class_factors(self.class_weight, moments)
-        rows = rows._replace(weight=rows.weight * np.where(rows.positive, positive, negative))
-        seen = rows
-        if rows.fold is None:
-            seen = given.weighted(self.class_weight, self._labels).in_folds(1, MOST_ROWS)
+        seen = given.weighted(self.class_weight, self._labels)
+        weight = rows.weight * np.where(rows.positive, positive, negative)
+        rows = rows._replace(weight=weight, weighted_by=seen.weighted_by)
+        seen = seen.in_folds(1, MOST_ROWS) if rows.fold is None else rows
         by_rows = (rows, seen) if self.learn_from == "rows" else None
         unit = None
         if sample_weight is not None and self.learn_from == "rows":
@@ -354,7 +355,7 @@ class MomentClassifier(ThresholdClassifier):
             How rows are held out; by default each row independently, in five folds.
         transform, engine, progress : as in `summarize`
         """
-        from directrix.fitting.fit_source import SourcePasses, source_folds
+        from directrix.fitting.fit_source import SourcePasses, source_folds, weighted_by
         from directrix.fitting.histogram_choice import finish_counts, select_from_histograms
 
         metric = checked_metric(self)
@@ -377,8 +378,8 @@ class MomentClassifier(ThresholdClassifier):
         folds = passes.histograms(lines.fold_lines, moments.classes[-1])
         chosen = select_from_histograms(metric, folds, factors)
         report_choice(log, lines, metric, chosen.comparison.values, chosen.index)
-        fitted = finish_counts(chosen.choice, chosen.evidence, lines.lines[chosen.index])
-        self._set_source_weight(weight)
+        evidence = replace(chosen.evidence, weighted_by=weighted_by(weight, self.class_weight))
+        fitted = finish_counts(chosen.choice, evidence, lines.lines[chosen.index])
         self._set_fit(lines.frontier(chosen.index), fitted)
         return self
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from warnings import warn
 
 import numpy as np
@@ -37,7 +37,7 @@ from directrix.files.layout import is_number, is_text
 from directrix.fitting.choice import RefitScores
 from directrix.fitting.copies import warn_about_copies
 from directrix.fitting.evidence import HeldOut
-from directrix.fitting.finish import FitResult
+from directrix.fitting.finish import End, FitResult
 from directrix.fitting.guarantee import Guarantee, refuse_with_limits
 from directrix.fitting.held_out_scores import (
     PARTS,
@@ -57,7 +57,7 @@ from directrix.fitting.held_out_scores import (
     warn_about_reversed,
 )
 from directrix.fitting.progress import single_blas_thread
-from directrix.fitting.training_rows import Rows, relative_weight, weighted_by
+from directrix.fitting.training_rows import Rows, relative_weight
 from directrix.metrics import Budget, FPRAtRecall, RecallAtFPR, RecallAtK, RecallAtPrecision
 from directrix.metrics.table import resolve
 from directrix.models.operating_point import (
@@ -75,9 +75,6 @@ if TYPE_CHECKING:
     from directrix.classifiers.scoring import ScoringFormula
     from directrix.fitting.guarantee import Limits
     from directrix.metrics.base import Metric
-    from directrix.metrics.budget import Periods
-    from directrix.metrics.segments import Segments
-    from directrix.models.money import RowCosts
     from directrix.models.operating_point import OperatingPoint
 
 #: The metric to use with limits and no metric: the most positives within the first of these.
@@ -93,33 +90,22 @@ _LEAST = float(np.finfo(np.float64).tiny)
 _SCORES = "the scores"
 
 
-@dataclass(frozen=True)
-class _HeldOutRows:
-    """Rows with held-out scores in favour of the positive label, and what gave them.
+class _HeldOut(NamedTuple):
+    """Held-out scores in favour of the positive label, and what gave them.
 
-    ``why`` says in the report how the scores came about, and ``probabilities`` whether the scores
-    are probabilities. ``tested`` are the positions of these rows among all that were given; by
-    default they are all. ``variance`` is that of claims about new rows. ``refit`` compares the
-    copies that gave the scores with the final estimator.
+    ``tested`` has the positions of the rows, of weight above zero. ``why`` says in the report how
+    the scores came about, and ``probabilities`` whether they are probabilities. ``variance`` is
+    that of claims about new rows. ``refit`` compares the copies that gave the scores with the final
+    estimator.
     """
 
     scores: FloatArray
-    y: AnyArray
-    weight: FloatArray
-    groups: Any
+    tested: IntArray
     name: str
     why: str
     probabilities: bool
-    tested: IntArray | None = None
     variance: ClaimVariance = OF_GIVEN_SCORES
     refit: RefitScores | None = None
-
-    def of_used(self, column: Any) -> Any:
-        """Return what a column has for the rows of weight above zero; None without it."""
-        if column is None:
-            return None
-        tested = column if self.tested is None else column.take(self.tested)
-        return tested.take(self.weight > 0)
 
 
 class OperatingPointClassifier(ThresholdClassifier, one_blas_thread=False):
@@ -257,36 +243,30 @@ class OperatingPointClassifier(ThresholdClassifier, one_blas_thread=False):
         **fit_params
             Passed to `fit` of the estimator; arrays with one entry per row are divided like rows.
         """
-        metric = self._asked_metric()
+        metric: Any = self._asked_metric()
         guarantee = Guarantee.asked(metric, self.limits, self.guarantee)
         refuse_with_limits(self.limits, metric, groups)
         require_same_index(X=X, y=y, sample_weight=sample_weight, groups=groups)
         columns = {n: fit_params.pop(n) for n in self._names_in_fit if n in fit_params}
-        X, labels = self._checked_rows(X, y)
-        costs = self._row_costs(X, metric, columns, len(labels))
-        periods = self._periods(X, columns, len(labels))
-        segments = self._segments(columns, len(labels))
-        weight = relative_weight(sample_weight, labels)
-        self._set_classes(two_classes(labels[weight > 0]))
-        frozen = isinstance(self.estimator, FrozenEstimator)
-        if self.estimator is None or frozen:  # nothing is fitted that would take them
-            self._refuse_unknown("fit", fit_params, self._names_in_fit)
-        if self.estimator is None:
-            held_out = self._given(X, labels, weight, groups)
-        elif frozen:
-            held_out = self._frozen(X, labels, weight, groups)
-        else:
-            require_cloneable(self.estimator)
-            if is_fitted(self.estimator):
-                warn(FittedEstimatorWarning(self.estimator), stacklevel=find_stacklevel())
-            routed = self._routed(sample_weight, groups, fit_params)
-            apart_by = groups if periods is None else periods.day  # whole days are set apart
-            held_out = self._cross_fitted(X, labels, weight, apart_by, routed)
+        X, y = self._checked_rows(X, y)
+        beside = self._beside(X, metric, columns, len(y))
+        weight = relative_weight(sample_weight, y)
+        self._set_classes(two_classes(y[weight > 0]))
+        passed = self._passed(sample_weight, groups, fit_params)
+        if passed is not None and beside.periods is not None:  # whole days are set apart
+            groups = beside.periods.day
+        held_out = self._scored(X, y, weight, groups, passed)
+        self.metric_ = metric
         with single_blas_thread:
-            self._set_threshold(metric, guarantee, held_out, costs, periods, segments)
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.estimator_, name):
-                setattr(self, name, getattr(self.estimator_, name))
+            rows = self._rows(held_out, y, weight, groups, beside)
+            if rows.costs is not None:
+                rows, metric = rows.priced(metric, rows.costs)
+            rows = self._on_scale(rows.in_folds(PARTS), held_out)
+            refit = None if held_out.refit is None else self._scale.of_both(held_out.refit)
+            end = finish_scores(metric, rows, guarantee, variance=held_out.variance, refit=refit)
+            warn_about_refit(refit, rows, end.point, held_out.name)
+            report = report_on_scores(metric, rows, held_out.name, held_out.why)
+            self._keep(replace(self._at_score(end, held_out), report=report))
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
@@ -525,28 +505,58 @@ class OperatingPointClassifier(ThresholdClassifier, one_blas_thread=False):
         X, labels = indexable(X, labels)
         return X, dates_in_microseconds(labels)
 
-    def _given(self, X: Any, y: AnyArray, weight: FloatArray, groups: Any) -> _HeldOutRows:
-        """Return the rows of scores that were given."""
-        self.estimator_ = None
-        scores = given_scores(X)
-        probable = are_probabilities(scores)
-        return _HeldOutRows(
-            scores, y, weight, groups, _SCORES, "Used as they were given.", probable
-        )
+    def _beside(self, X: Any, metric: Metric, columns: Mapping[str, Any], n_rows: int) -> Rows:
+        """Return rows with nothing but what stands beside them."""
+        nothing = np.empty((n_rows, 0))
+        rows = Rows(nothing, nothing, nothing, costs=self._row_costs(X, metric, columns, n_rows))
+        periods, segments = self._periods(X, columns, n_rows), self._segments(columns, n_rows)
+        return rows._replace(periods=periods, segments=segments)
 
-    def _frozen(self, X: Any, y: AnyArray, weight: FloatArray, groups: Any) -> _HeldOutRows:
-        """Return rows scored by an estimator that was fitted to others."""
+    def _passed(
+        self, sample_weight: Any, groups: Any, fit_params: dict[str, Any]
+    ) -> dict[str, Any] | None:
+        """Return what is passed to `fit` of the estimator; None if nothing is fitted."""
+        if self.estimator is None or isinstance(self.estimator, FrozenEstimator):
+            self._refuse_unknown("fit", fit_params, self._names_in_fit)
+            return None
+        require_cloneable(self.estimator)
+        if is_fitted(self.estimator):
+            warn(FittedEstimatorWarning(self.estimator), stacklevel=find_stacklevel())
+        passed: dict[str, Any] = self._routed(sample_weight, groups, fit_params)
+        return passed
+
+    def _scored(
+        self, X: Any, y: AnyArray, weight: FloatArray, groups: Any, passed: dict[str, Any] | None
+    ) -> _HeldOut:
+        """Return held-out scores, and set the estimator that scores new rows."""
+        if passed is not None:
+            held_out = self._cross_fitted(X, y, weight, groups, passed)
+        else:
+            read = self._given if self.estimator is None else self._frozen
+            held_out = read(X, np.flatnonzero(weight > 0))
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+        return held_out
+
+    def _given(self, X: Any, used: IntArray) -> _HeldOut:
+        """Return scores that were given."""
+        self.estimator_ = None
+        scores, why = given_scores(X), "Used as they were given."
+        return _HeldOut(scores[used], used, _SCORES, why, are_probabilities(scores))
+
+    def _frozen(self, X: Any, used: IntArray) -> _HeldOut:
+        """Return the scores of an estimator that was fitted to other rows."""
         self.estimator_ = self.estimator.estimator
         method = self._require_estimator(self.estimator_)
         scores = positive_response(self.estimator_, X, method, self.positive_)
-        name = type(self.estimator_).__name__
-        why = "It was fitted before, to other rows."
-        return _HeldOutRows(scores, y, weight, groups, name, why, method == "predict_proba")
+        name, why = type(self.estimator_).__name__, "It was fitted before, to other rows."
+        return _HeldOut(scores[used], used, name, why, method == "predict_proba")
 
     def _cross_fitted(
         self, X: Any, y: AnyArray, weight: FloatArray, groups: Any, routed: Mapping[str, Any]
-    ) -> _HeldOutRows:
-        """Return rows that copies of the estimator have scored which were fitted without them."""
+    ) -> _HeldOut:
+        """Return the scores of copies of the estimator that were fitted without the rows."""
         positive, apart = y == self.positive_, self.guarantee is not None
         used = np.flatnonzero(weight > 0)
         warn_about_copies(Rows(X, positive, weight, group=groups), self._labels)
@@ -559,18 +569,9 @@ class OperatingPointClassifier(ThresholdClassifier, one_blas_thread=False):
         self.estimator_ = fit.estimator
         self._require_estimator(self.estimator_)
         why = "Fitted to the other rows." if apart else f"Cross-fitted in {len(splits)} folds."
-        return _HeldOutRows(
-            fit.scores,
-            y[fit.tested],
-            weight[fit.tested],
-            None if groups is None else np.asarray(groups)[fit.tested],
-            type(self.estimator).__name__,
-            why,
-            fit.method == "predict_proba",
-            fit.tested,
-            OF_GIVEN_SCORES if apart else OF_CROSS_FITTED,
-            fit.refit,
-        )
+        name, probabilities = type(self.estimator).__name__, fit.method == "predict_proba"
+        variance = OF_GIVEN_SCORES if apart else OF_CROSS_FITTED
+        return _HeldOut(fit.scores, fit.tested, name, why, probabilities, variance, fit.refit)
 
     def _routed(self, sample_weight: Any, groups: Any, fit_params: dict[str, Any]) -> Any:
         """Return what is passed to `fit` of the estimator."""
@@ -601,69 +602,51 @@ class OperatingPointClassifier(ThresholdClassifier, one_blas_thread=False):
             raise ValueError(msg)
         return method
 
-    def _set_threshold(
-        self,
-        metric: Metric,
-        guarantee: Guarantee | None,
-        held_out: _HeldOutRows,
-        costs: RowCosts | None,
-        periods: Periods | None,
-        segments: Segments | None,
-    ) -> None:
-        """Set the threshold, the operating point, the calibration and the report."""
-        used = held_out.weight > 0
-        scores, y, weight = held_out.scores[used], held_out.y[used], held_out.weight[used]
+    def _rows(
+        self, held_out: _HeldOut, y: AnyArray, weight: FloatArray, groups: Any, beside: Rows
+    ) -> Rows:
+        """Return rows whose only feature is the rank of their score, with what stands beside them.
+
+        Rows are told apart by the rank, so that no scale changes their parts.
+        """
+        index = held_out.tested
+        y, beside = y[index], beside.take(index)
         two_classes(y)
-        positive, probabilities = y == self.positive_, held_out.probabilities
-        self._scale = ScoreScale.of(scores, positive, weight, probabilities=probabilities)
-        # Rows are told apart by the rank of their score, so that no scale changes their parts.
-        levels, rank = np.unique(scores, return_inverse=True)
-        ranks = rank.astype(np.float64)[:, None]
-        groups = None if held_out.groups is None else np.asarray(held_out.groups)[used]
-        rows = Rows.of(ranks, y, self.positive_, weight, groups=groups)
-        asked, self._weighted_by = metric, weighted_by(rows, rows)
-        rows = rows._replace(periods=held_out.of_used(periods), segments=held_out.of_used(segments))
-        if costs is not None:
-            cost: Any = metric
-            rows, metric = rows.priced(cost, held_out.of_used(costs))
-        rows = rows.in_folds(PARTS)
-        rows = rows._replace(X=self._scale.positions(levels)[rows.X.astype(np.intp)])
+        groups = None if groups is None else np.asarray(groups)[index]
+        rank = np.unique(held_out.scores, return_inverse=True)[1].astype(np.float64)
+        rows = Rows.of(rank[:, None], y, self.positive_, weight[index], groups=groups)
+        return rows._replace(periods=beside.periods, segments=beside.segments, costs=beside.costs)
+
+    def _on_scale(self, rows: Rows, held_out: _HeldOut) -> Rows:
+        """Return rows with the position of the score in place of its rank; set the scale."""
+        levels, rank = np.unique(held_out.scores), rows.X.astype(np.intp)
+        scores, plain = levels[rank[:, 0]], rows.unpriced.weight
+        probabilities = held_out.probabilities
+        self._scale = ScoreScale.of(scores, rows.positive, plain, probabilities=probabilities)
+        rows = rows._replace(X=self._scale.positions(levels)[rank])
         other = next(label for label in self.classes_.tolist() if label != self.positive_)
         warn_about_reversed(rows, self.positive_, other)
-        refit = None if held_out.refit is None else self._scale.of_both(held_out.refit)
-        end = finish_scores(metric, rows, guarantee, variance=held_out.variance, refit=refit)
-        if refit is not None:
-            warn_about_refit(refit, rows, end.point, held_out.name)
-        line = np.array([1.0, -end.point.threshold])
-        fitted = self._at_score(end.result(line, held_out.variance), scores)
-        self.metric_ = asked
-        report = report_on_scores(metric, rows, held_out.name, held_out.why)
-        if self._catches_first:
-            fitted = replace(fitted, calibration=fitted.calibration.sign_flipped())
-        self._keep(replace(fitted, report=report))
+        return rows
 
-    def _at_score(self, fitted: FitResult, scores: FloatArray) -> FitResult:
-        """Return what was fitted to positions with its threshold as one of scores.
+    def _at_score(self, end: End, given: _HeldOut) -> FitResult:
+        """Return the end of a fit to positions with its threshold as one of scores.
 
-        ``scores`` are those of the rows that set it. If it predicts one class for all of them it
-        moves, and calibration and held-out scores, which are relative to it, move along.
+        If it predicts one class for all rows that set it, it moves, and calibration and held-out
+        scores, which are relative to it, move along.
         """
-        point, held_out = fitted.operating_point, fitted.held_out
-        threshold = self._scale.threshold_at(point.threshold, scores)
-        fitted = replace(fitted, operating_point=replace(point, threshold=threshold))
-        above = scores > threshold
-        if above.any() and not above.all():
-            return fitted
-        by = float(self._scale.positions(threshold)) - point.threshold
-        calibration, kept = fitted.calibration, point.budget
-        slope = calibration.above if above.any() else calibration.below
-        budget = None if kept is None else kept.moved(by)
-        return replace(
-            fitted,
-            operating_point=replace(fitted.operating_point, budget=budget),
-            calibration=replace(calibration, offset=calibration.offset + slope * by),
-            held_out=None if held_out is None else held_out.restated(by, 1.0),
-        )
+        fitted = end.result(np.array([1.0, -end.point.threshold]), given.variance)
+        point, held_out, calibration = end.point, fitted.held_out, fitted.calibration
+        threshold = self._scale.threshold_at(point.threshold, given.scores)
+        above = given.scores > threshold
+        if above.all() or not above.any():
+            by = float(self._scale.positions(threshold)) - point.threshold
+            slope = calibration.above if above.any() else calibration.below
+            calibration = replace(calibration, offset=calibration.offset + slope * by)
+            held_out = held_out and held_out.restated(by, 1.0)
+            point = replace(point, budget=point.budget and point.budget.moved(by))
+        calibration = calibration.sign_flipped() if self._catches_first else calibration
+        point = replace(point, threshold=threshold)
+        return replace(fitted, operating_point=point, calibration=calibration, held_out=held_out)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -19,7 +19,6 @@ from directrix.exceptions import NoHeldOutScoresError
 from directrix.fitting.evidence import HeldOut
 from directrix.fitting.finish import FitResult, one_class_caution, warn_of
 from directrix.fitting.histogram_choice import point_at
-from directrix.fitting.training_rows import Rows, weighted_by
 from directrix.metrics.at_threshold import Cost
 from directrix.metrics.base import Metric
 from directrix.metrics.budget import Budget, Periods, team_numbers
@@ -325,7 +324,8 @@ class ThresholdClassifier(LinearClassifier):
         """Return a copy of this model that says other things about the same scores."""
         changed, known = copy(self), self._result
         assert known is not None  # noqa: S101 - of a fitted model
-        changed._result = FitResult(known.line, point, calibration, held_out, known.report)  # noqa: SLF001
+        result = replace(known, operating_point=point, calibration=calibration, held_out=held_out)
+        changed._result = result  # noqa: SLF001 - a copy of itself
         return changed
 
     def threshold_above(self, by: float) -> float:
@@ -384,7 +384,7 @@ class ThresholdClassifier(LinearClassifier):
     @property
     def _metric(self) -> Metric:
         """The metric that the classifier was trained for; before a fit, the one it asks for."""
-        return resolve(self.__dict__.get("_trained_for", self.metric))
+        return resolve((self._result and self._result.metric) or self.metric)
 
     @property
     def _score_rises(self) -> bool:
@@ -441,53 +441,26 @@ class ThresholdClassifier(LinearClassifier):
         if "coef_" in attributes:
             line = np.append(attributes["coef_"][0], attributes["intercept_"])
         held_out = attributes.pop("held_out", None)
-        result = FitResult(line, known.operating_point, known.calibration, held_out)
-        return attributes | {"_result": result, "_trained_for": state.params.get("metric")}
-
-    def _copy_features(self, other: ThresholdClassifier) -> None:
-        """Take the classes and the features from a classifier fitted to the same rows."""
-        self.classes_, self.positive_ = other.classes_, other.positive_
-        self.n_features_in_ = other.n_features_in_
-        self._weighted_by = getattr(other, "_weighted_by", "")
-        self._findings = other._findings
-        self._seen = other._seen
-        if hasattr(other, "feature_scales_"):  # a card has no coefficients to compare
-            self.feature_scales_ = other.feature_scales_
-        if hasattr(other, "feature_names_in_"):
-            self.feature_names_in_ = other.feature_names_in_
-
-    def _prepare_rows(self, *args: Any, **options: Any) -> Rows:
-        """Validate rows as every linear classifier does, and note what weights their rates."""
-        rows = super()._prepare_rows(*args, **options)
-        class_weight = getattr(self, "class_weight", None)
-        self._weighted_by = weighted_by(rows, rows.weighted(class_weight, self._labels))
-        return rows
-
-    def _set_source_weight(self, weight: Any) -> None:
-        """Note what weights the rates of a source with this column of weights."""
-        given = {"sample_weight": weight, "class_weight": getattr(self, "class_weight", None)}
-        self._weighted_by = " and ".join(name for name, value in given.items() if value is not None)
+        metric = state.params.get("metric")
+        result = FitResult(line, known.operating_point, known.calibration, held_out, metric=metric)
+        return attributes | {"_result": result}
 
     def _set_line(self, fitted: FitResult, without_search: str = "") -> None:
         """Store a line that scores in favour of the positive class."""
         if self._catches_first:
             fitted = fitted.sign_flipped()
         self.coef_, self.intercept_ = fitted.line[None, :-1].copy(), fitted.line[-1:].copy()
-        self._trained_for = self.metric
-        self._keep(fitted, without_search)
+        self._keep(replace(fitted, metric=self.metric), without_search)
 
     def _keep(self, fitted: FitResult, without_search: str = "", remedy: str = "") -> None:
         """Keep the result of a fit, and warn of its cautions.
 
         ``without_search`` and ``remedy`` are those of `one_class_caution`.
         """
-        # Of the rows of this fit only: a later fit to a summary has none.
-        weighted_by = self.__dict__.pop("_weighted_by", "")
-        self.__dict__.setdefault("_trained_for", self.metric)  # a compact copy keeps it
         point = fitted.operating_point
-        by = "" if point.empirical is None else weighted_by
-        point = replace(point, metric=stated_metric(point.metric), weighted_by=by)
-        self._result = replace(fitted, operating_point=point, cautions=())
+        point = replace(point, metric=stated_metric(point.metric))
+        metric = fitted.metric or (self._result and self._result.metric) or self.metric
+        self._result = replace(fitted, operating_point=point, cautions=(), metric=metric)
         if fitted.report is not None:
             self._result = replace(self._result, report=self._final_report(fitted.report))
         warn_of(*fitted.cautions, one_class_caution(point, without_search, remedy))

@@ -19,12 +19,13 @@ from directrix.designs.trainers import CountTrainer, RowTrainer, Trainer
 from directrix.fitting.choice import Choice, Selection
 from directrix.fitting.directions import DirectionPrices, flat_columns
 from directrix.fitting.finish import FitResult
-from directrix.fitting.fit_rows import FTOL, BestFit, Candidates, Compared, Draft, LearnedDesign
+from directrix.fitting.fit_rows import BestFit, Compared, Draft, LearnedDesign
 from directrix.fitting.training_rows import Rows
 from directrix.frontier.compare import MOST_ROWS, FoldDesigns, compare, design_without
 from directrix.frontier.curves import Curves
 from directrix.frontier.moment_frontier import SummaryCandidate, ridge_candidates
 from directrix.frontier.row_frontier import ReportCandidates, RowCandidate, RowFrontier
+from directrix.frontier.search import FTOL
 from directrix.linear import Logistic
 from directrix.linear.recipes import Recipe, Sweep
 from directrix.metrics.base import Metric
@@ -305,7 +306,9 @@ class CardCandidates:
             complexities = [candidate.complexity for candidate in self._closed]
             comparison = compare(metric, curves, curves[0].criterion(metric), complexities)
             return Compared(self._closed, comparison)
-        return self._of_rows.compared(metric)
+        narrow = self.rows.X.shape[1] <= _MOST_FEATURES
+        summary = self._closed if narrow else ()
+        return Compared.of(metric, self._frontier, summary, Sweep((self.ridge,), np.inf))
 
     @cached_property
     def _closed(self) -> list[SummaryCandidate]:
@@ -315,16 +318,8 @@ class CardCandidates:
         return ridge_candidates(*self.rows[:4], ridges, baseline=counts)
 
     @cached_property
-    def _of_rows(self) -> Candidates:
-        frontier = RowFrontier(
-            *self.rows[:4],
-            progress=self.progress,
-            ftol=FTOL,
-            n_jobs=self.n_jobs,
-        )
-        narrow = self.rows.X.shape[1] <= _MOST_FEATURES
-        summary = self._closed if narrow else ()
-        return Candidates(frontier, summary, Sweep((self.ridge,), np.inf))
+    def _frontier(self) -> RowFrontier:
+        return RowFrontier(*self.rows[:4], progress=self.progress, ftol=FTOL, n_jobs=self.n_jobs)
 
 
 def _direction_prices(search: StructureSearch, ridge: float) -> DirectionPrices:

@@ -27,12 +27,18 @@ from directrix.designs.points import (
     to_double_odds,
 )
 from directrix.fitting.choice import Selection
-from directrix.fitting.finalize import Finalized, Lines, centre_and_scale, finalize
+from directrix.fitting.finalize import Finalized, Lines, finalize
 from directrix.fitting.finish import FitResult
 from directrix.fitting.fit_rows import BestFit, Draft
 from directrix.fitting.training_rows import Rows
 from directrix.frontier.choice_validation import Rule
-from directrix.frontier.compare import Comparison, FoldDesigns, compare, curve_maker
+from directrix.frontier.compare import (
+    Comparison,
+    FoldDesigns,
+    centre_and_scale,
+    compare,
+    curve_maker,
+)
 from directrix.frontier.curves import Curves
 from directrix.metrics import AUC
 from directrix.metrics.base import Metric

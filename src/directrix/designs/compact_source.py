@@ -21,9 +21,8 @@ from directrix.fitting.choice import SelectionRule
 from directrix.fitting.fit_rows import Fitted
 from directrix.fitting.fit_source import (
     CandidateGroup,
+    CountedScores,
     FoldLines,
-    HistogramSelection,
-    SourceChoice,
     SourceFit,
 )
 from directrix.fitting.histogram_choice import (
@@ -32,6 +31,7 @@ from directrix.fitting.histogram_choice import (
     finish_counts,
     select_from_histograms,
 )
+from directrix.fitting.trials import Trials
 from directrix.frontier.choice_validation import Rule
 from directrix.frontier.compare import OneStandardError
 from directrix.frontier.curves import Curves
@@ -41,7 +41,6 @@ from directrix.models.card import Card, Scale
 from directrix.models.gap import Gap
 from directrix.models.report import CardSize
 from directrix.moments.score_histogram import ScoreHistogram, side_by_side
-from directrix.moments.segment_scores import SegmentCounts
 from directrix.tables.bins import Bins
 
 #: From the cards of all rows (None) and without each fold, and sizes, to cards of each size.
@@ -84,41 +83,42 @@ class FixedSize:
 class SourceSizes:
     """Compact cards of the candidate that was chosen in passes.
 
-    ``features`` and ``label`` are those of the pass that scores them. ``bins`` are those of each
-    column, and ``make`` compresses cards.
+    ``counted`` are the scores of the ``group`` of candidates, and ``trials`` what was compared on a
+    sample of the rows before. ``features`` and ``label`` are those of the pass that scores them.
+    ``bins`` are those of each column, and ``make`` compresses cards.
     """
 
     fit: SourceFit
-    selection: HistogramSelection
+    group: CandidateGroup
+    counted: CountedScores
+    trials: Trials | None
     features: CellFeatures
     label: Any
     bins: Sequence[Bins]
     scale: Scale | None
     make: MakeSizes
 
-    def run(self, chosen: SourceChoice, full: Fitted, max_lines: int | str) -> Fitted:
+    def run(self, chosen: int, full: Fitted, max_lines: int | str) -> Fitted:
         """Return the compact card that is asked for, with others in ``sizes``.
 
-        ``full`` is the fit of the full card.
+        ``full`` is the fit of the full card, which is that of the ``chosen`` candidate.
         """
-        fit, selection = self.fit, self.selection
-        cards = self._full_cards(chosen.number)
+        fit, before = self.fit, self.counted
+        cards = self._full_cards(chosen)
         full_lines = full.card.count_lines(self.bins) if full.card else 0
         sizes = sizes_to_make(max_lines, full_lines)
         if not sizes:
             return full
         of_size = self.make(cards, sizes)
-        counted = fit.count(self._group(of_size), self.features, self.label, selection.factors)
-        before, after = selection.by_fold, counted.by_fold
-        by_fold = [side_by_side(both) for both in zip(before, after, strict=True)]
-        held_out = tuple(by_fold[: fit.n_folds])
-        k = len(selection.candidates)
-        behind = self._behind(fit.metric, held_out, chosen.number)
+        counted = fit.count(self._sizes(of_size), self.features, self.label, before.factors)
+        held_out = tuple(map(side_by_side, zip(before.folds, counted.folds, strict=True)))
+        k = len(self.group.candidates)
+        behind = self._behind(fit.metric, held_out, chosen)
         rule = self._candidate_rule
         by_rule = None
         if isinstance(max_lines, str):
-            both = behind, self._behind(AUC(), held_out, chosen.number)
-            size_rule = SizeRule.of(rule, chosen.number, k, fit.metric, both, full_lines)
+            both = behind, self._behind(AUC(), held_out, chosen)
+            size_rule = SizeRule.of(rule, chosen, k, fit.metric, both, full_lines)
             by_rule = self._choice(held_out, size_rule)
             index = by_rule.index - k  # below zero it is the full card
         else:
@@ -128,26 +128,25 @@ class SourceSizes:
             if by_rule is not None and number == index:
                 choice = by_rule
             else:
-                choice = self._choice(held_out, FixedSize(rule, chosen.number, k, number))
+                choice = self._choice(held_out, FixedSize(rule, chosen, k, number))
             card = of_size[size][None]
             gap = Gap.of_folds(-float(behind[number].mean()), -behind[number])
             size_of = CardSize(0, full_lines, gap)
-            segments = counted.in_segments(number)
-            made.append(self._fitted(card, (by_fold[-1], segments), choice, full, size_of))
+            made.append(self._fitted(card, counted, number, choice, full, size_of))
         if index < 0:
             return full._replace(sizes=tuple(made))
         return made[index]._replace(sizes=(*made[:index], *made[index + 1 :], full))
 
     def _full_cards(self, index: int) -> dict[int | None, Card]:
         """Return the cards of a candidate: of all rows, and without each fold."""
-        candidate = self.selection.candidates[index]
-        codings: Sequence[Any] = self.selection.group.codings
+        candidate = self.group.candidates[index]
+        codings: Sequence[Any] = self.group.codings
         cards: dict[int | None, Card] = {None: Card.of(codings[-1], candidate.line)}
         for fold, line in enumerate(candidate.fold_lines):
             cards[fold] = Card.of(codings[fold], line)
         return cards
 
-    def _group(self, of_size: Mapping[int, Mapping[int | None, Card]]) -> CandidateGroup:
+    def _sizes(self, of_size: Mapping[int, Mapping[int | None, Card]]) -> CandidateGroup:
         n_folds = self.fit.n_folds
         codings: list[Any] = [
             CardScores(tuple(cards[fold] for cards in of_size.values()))
@@ -159,7 +158,7 @@ class SourceSizes:
 
     def _behind(self, metric: Metric, folds: tuple[ScoreHistogram, ...], chosen: int) -> FloatArray:
         """Return by how much sizes are worse than the full card, of shape (sizes, folds)."""
-        factors, n_candidates = self.selection.factors, len(self.selection.candidates)
+        factors, n_candidates = self.counted.factors, len(self.group.candidates)
         values = np.array(
             [
                 [metric.best_value(each.whole) for each in Curves.of_counts((fold,), factors)]
@@ -173,38 +172,33 @@ class SourceSizes:
     @cached_property
     def _candidate_rule(self) -> OneStandardError:
         """Return the rule by which the candidate was chosen."""
-        before = tuple(self.selection.by_fold[: self.fit.n_folds])
-        curves = Curves.of_counts(before, self.selection.factors)
+        curves = self.counted.curves
         of_candidates = compare_histograms(self.fit.metric, curves, self._complexities)
         return OneStandardError.of(of_candidates, self._complexities)
 
     @property
     def _complexities(self) -> list[float]:
-        return [candidate.complexity for candidate in self.selection.candidates]
+        return [candidate.complexity for candidate in self.group.candidates]
 
     def _choice(self, folds: tuple[ScoreHistogram, ...], rule: SelectionRule) -> HistogramChoice:
         """Choose by a rule among the candidates and the sizes, and set the threshold."""
-        fit, selection = self.fit, self.selection
-        return select_from_histograms(
-            fit.metric, folds, selection.factors, selection.trials, self._complexities, rule
-        )
+        metric, factors = self.fit.metric, self.counted.factors
+        return select_from_histograms(metric, folds, factors, self.trials, self._complexities, rule)
 
     def _fitted(
         self,
         card: Card,
-        scores: tuple[ScoreHistogram, list[SegmentCounts] | None],
+        counted: CountedScores,
+        number: int,
         best: HistogramChoice,
         full: Fitted,
         size: CardSize,
     ) -> Fitted:
-        """Return the fit of a size.
-
-        ``scores`` are those of the rows that set a guaranteed threshold, and those by segment.
-        """
-        fit = self.fit
-        fitted = finish_counts(
-            best.choice, best.evidence, np.array([1.0, 0.0]), fit.guarantee, *scores
-        )
+        """Return the fit of a size, whose number it is among the ``counted`` scores of sizes."""
+        sizes, reserved = counted.evidence(number)
+        evidence = replace(best.evidence, segments=sizes.segments, weighted_by=sizes.weighted_by)
+        limits = self.fit.guarantee, reserved
+        fitted = finish_counts(best.choice, evidence, np.array([1.0, 0.0]), *limits)
         made, fitted = in_scores(card, fitted)
         if self.scale is not None:
             made, fitted = scaled_without_rows(self.scale, made, fitted)

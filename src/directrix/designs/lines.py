@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
+
 from directrix._typing import FloatArray, IntArray
 from directrix.fitting.choice import Chosen, choose, sizes_of
 from directrix.fitting.directions import DirectionPrices, Signs
 from directrix.fitting.evidence import RowEvidence
-from directrix.fitting.finalize import Lines
-from directrix.fitting.fit_rows import FTOL, Candidates
 from directrix.fitting.training_rows import Rows, Standardization, prepare
-from directrix.frontier.compare import MOST_ROWS, Candidate
-from directrix.frontier.curves import Curves
+from directrix.frontier.compare import MOST_ROWS, REACH, Candidate, scores_of
+from directrix.frontier.curves import Curves, round_scores
 from directrix.frontier.moment_frontier import moment_candidates, ridge_candidates
 from directrix.frontier.row_frontier import ReportCandidates, RowFrontier
-from directrix.frontier.search import MOST_FEATURES
+from directrix.frontier.search import FTOL, MOST_FEATURES, Search
 from directrix.linear import Logistic
 from directrix.linear.recipes import Recipe
 from directrix.metrics.base import Metric
@@ -57,30 +57,28 @@ class LineSearch:
         """Standardise rows; coefficients keep ``signs``."""
         units, rows, seen = prepare(rows, n_folds, MOST_ROWS)
         kept = None if signs is None else signs.array
-        frontier = RowFrontier(*seen[:5], progress=progress, ftol=FTOL, n_jobs=n_jobs, signs=kept)
+        frontier = RowFrontier(
+            *seen[:5], progress=progress, ftol=FTOL, n_jobs=n_jobs, signs=kept, reach=REACH
+        )
         narrow = seen.X.shape[1] <= MOST_FEATURES
         moments = _moment_candidates(seen, kept) if narrow else ()
         return cls(units, rows, seen, frontier, moments, signs)
 
     def choose(self, metric: Metric) -> Chosen:
         """Choose a candidate by a metric on held-out rows."""
-        candidates, comparison = Candidates(self.frontier, self.moments).compared(metric)
+        search = Search(self.frontier, metric, self.moments)
+        comparison, candidates = search.run(), search.candidates
         curves = [candidate.curves for candidate in candidates]
         return choose(metric, candidates, comparison, sizes_of(self.seen), curves)
 
-    def refit(self, chosen: Chosen) -> tuple[FloatArray, Chosen, RowEvidence]:
-        """Fit the chosen candidate to all rows; return its line, as rows were given.
-
-        Also return the choice and the held-out scores on the scale of this line. Candidates are
-        compared on a scale that a single row may set; a threshold needs one that no row sets.
-        """
-        rows, seen, candidate = self.rows, self.seen, chosen.candidate
+    def refit(self, candidate: Candidate) -> tuple[FloatArray, RowEvidence]:
+        """Fit a candidate to all rows; return its line, as rows were given, and its scores."""
+        rows, seen = self.rows, self.seen
         line = candidate.refit(rows.X, rows.positive, rows.weight)
-        lines = Lines(line, candidate.fold_lines).without_rounding(seen.X)
-        line, held_out, every = lines.on_one_scale(seen)
-        curves = Curves.of_scores(seen.positive, held_out, seen.weight, seen.fold, seen.group)
-        evidence = RowEvidence(seen, held_out, every)
-        return self.units.line_back(line), chosen.with_curves(curves), evidence
+        lines = np.stack([line, *candidate.fold_lines])
+        every = round_scores(scores_of(seen.X, lines))
+        held_out = candidate.curves.scores if len(lines) > 1 else every[:, 0]
+        return self.units.line_back(line), RowEvidence(seen, held_out, every)
 
     def directions(self, metric: Metric, line: FloatArray) -> tuple[DirectionEffect, ...]:
         """Return what each sign costs, by logistic regressions; nothing without held-out rows."""
@@ -94,7 +92,7 @@ class LineSearch:
 def _held_out(frontier: RowFrontier, signs: Signs, kept: Sequence[int]) -> Curves:
     """Return the held-out curves of logistic regression that keeps some of the signs."""
     rows = frontier.X, frontier.positive, frontier.weight, frontier.fold, frontier.group
-    plain = RowFrontier(*rows, ftol=FTOL, signs=signs.only(kept))
+    plain = RowFrontier(*rows, ftol=FTOL, signs=signs.only(kept), reach=REACH)
     (candidate,) = plain.plan([Recipe(Logistic(), _PLAIN_RIDGE)])
     plain.solve_together([candidate], plain.folds)
     candidate.fit()

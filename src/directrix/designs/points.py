@@ -15,11 +15,11 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from directrix._typing import AnyArray, FloatArray, IntArray
-from directrix.fitting.finalize import Lines, centre_and_scale, finalize
+from directrix.fitting.finalize import Lines, finalize
 from directrix.fitting.finish import FitResult
 from directrix.fitting.fit_rows import BestFit, Draft
 from directrix.fitting.training_rows import Rows
-from directrix.frontier.compare import FoldDesigns, compare, curve_maker
+from directrix.frontier.compare import FoldDesigns, centre_and_scale, compare, curve_maker
 from directrix.frontier.curves import Curves
 from directrix.metrics import AUC
 from directrix.metrics.base import CurveStack, Metric

@@ -17,26 +17,25 @@ from directrix.designs.compact_source import MakeSizes, SourceSizes
 from directrix.designs.counted import CountedSizes, counted_candidates, require_counts_of
 from directrix.designs.points import scaled_without_rows
 from directrix.engines.column_roles import TableRoles
-from directrix.engines.tasks import CellFeatures, NumberFeatures, Score, Surveyed
-from directrix.fitting.fit_rows import FTOL, Candidates, Compared, Fitted
+from directrix.engines.tasks import CellFeatures, Score, Surveyed
+from directrix.fitting.fit_rows import Compared, Fitted
 from directrix.fitting.fit_source import (
     CandidateGroup,
-    HistogramSelection,
+    CountedScores,
     Preselection,
     SourceFit,
 )
+from directrix.fitting.histogram_choice import finish_counts
 from directrix.fitting.training_rows import (
     Rows,
     Standardization,
-    class_factors,
     factors_of,
-    reweighted,
 )
 from directrix.fitting.trials import Trials
-from directrix.frontier.compare import MOST_ROWS
+from directrix.frontier.compare import MOST_ROWS, REACH
 from directrix.frontier.moment_frontier import moment_candidates
 from directrix.frontier.row_frontier import RowFrontier
-from directrix.frontier.search import MOST_FEATURES
+from directrix.frontier.search import FTOL, MOST_FEATURES
 from directrix.metrics import AUC
 from directrix.metrics.base import Metric
 from directrix.models.card import Card
@@ -51,6 +50,8 @@ from directrix.tables.profile import TableProfile
 
 #: Rows of each class in the sample of a fit of lines, however many partitions there are.
 ROWS_OF_LINES = 20_000
+#: What reports call the rows whose scores are counted.
+ROWS_OF_COUNTS = "all rows, each held out once"
 #: Which lines, and which cards, of a sample are counted on all rows.
 COUNTED_LINES = Preselection(fewest=4, most=32, baseline_first=True)
 COUNTED_CARDS = Preselection(fewest=1, most=12, baseline_first=False)
@@ -67,20 +68,6 @@ def profile_of_source(fit: SourceFit, surveyed: Surveyed, binner: Any = None) ->
     return TableProfile.of_bins(binner, binner.table_of(sample.X), weight)
 
 
-def fit_lines(fit: SourceFit, surveyed: Surveyed, n_jobs: int | None) -> Fitted:
-    """Return the line of a surveyed source; the positive class is the last of its moments."""
-    moments = surveyed.moments
-    if fit.apart is not None:
-        moments = replace(moments, parts=moments.parts[: fit.apart])
-    moments = reweighted(moments, class_factors(fit.class_weight, moments))
-    rows, factors = fit.sampled_rows(surveyed, moments.classes)
-    kept = COUNTED_LINES(compared_lines(fit.metric, moments, rows, n_jobs))
-    group = CandidateGroup(kept, [None] * (fit.n_folds + 1))
-    features = NumberFeatures(moments.n_features)
-    chosen = fit.chosen(fit.count(group, features, moments.classes[-1], factors))
-    return Fitted(chosen.fitted, chosen.report)
-
-
 def compared_lines(metric: Metric, moments: Moments, rows: Rows, n_jobs: int | None) -> Compared:
     """Compare lines of the moments of all rows with those of sampled rows.
 
@@ -93,11 +80,10 @@ def compared_lines(metric: Metric, moments: Moments, rows: Rows, n_jobs: int | N
         ftol=FTOL,
         to_features=units.line_back,
         n_jobs=n_jobs,
+        reach=REACH,
     )
     narrow = rows.X.shape[1] <= MOST_FEATURES
-    return Candidates(frontier, moment_candidates(moments, *rows[:4]) if narrow else ()).compared(
-        metric
-    )
+    return Compared.of(metric, frontier, moment_candidates(moments, *rows[:4]) if narrow else ())
 
 
 # ── Cards, from a sample of the rows and counts of bins ───────────────────────────────────────────
@@ -216,9 +202,10 @@ class CardSourceFit:
         group, trials = design.candidates(fit.metric, cells)
         if trials is not None:
             trials = replace(trials, share=len(rows.positive) / n_rows)
-        selection = fit.count(group, design.features, classes[-1], factors, trials)
+        counted = fit.count(group, design.features, classes[-1], factors)
         compressed = partial(design.compressed, cells=cells)
-        return self._finished(design, selection, classes, compressed)._replace(seen=seen)
+        made = self._finished(design, group, counted, trials, classes, compressed)
+        return made._replace(seen=seen)
 
     def run_counts(
         self, counts: BinCounts | None, binner: Binner, classes: AnyArray
@@ -238,8 +225,9 @@ class CardSourceFit:
         kept = counts.folds[: fit.n_folds]
         weights = [sum(fold.class_moments(each).weight for fold in kept) for each in classes]
         negatives, positives = factors_of(fit.class_weight, classes, np.array(weights)).tolist()
-        selection = fit.count(group, design.features, label, (negatives, positives))
-        require_counts_of(counts, label, selection.by_fold)
+        counted = fit.count(group, design.features, label, (negatives, positives))
+        apart = [] if counted.apart is None else [counted.apart]
+        require_counts_of(counts, label, (*counted.folds, *apart))
 
         def compressed(
             cards: Mapping[int | None, Card], sizes: Sequence[int]
@@ -252,32 +240,39 @@ class CardSourceFit:
             }
             return {size: {fold: by_fold[fold][size] for fold in cards} for size in sizes}
 
-        return self._finished(design, selection, classes, compressed)
+        return self._finished(design, group, counted, None, classes, compressed)
 
     def _finished(
         self,
         design: CardSource,
-        selection: HistogramSelection,
+        group: CandidateGroup,
+        counted: CountedScores,
+        trials: Trials | None,
         classes: AnyArray,
         compressed: MakeSizes,
     ) -> FittedSource:
         """Choose a candidate, and make its card; ``compressed`` makes compact ones."""
-        chosen = self.fit.chosen(selection)
-        settings, bins = design.settings, tuple(design.binner.bins_)
-        coding: Any = selection.group.codings[-1]
-        card, fitted = Card.of(coding, chosen.fitted.line), chosen.fitted
+        chosen = counted.choose(self.fit.metric, group.candidates, trials)
+        index, settings, bins = chosen.index, design.settings, tuple(design.binner.bins_)
+        evidence, reserved = counted.evidence(index)
+        ends = evidence, chosen.candidate.line, self.fit.guarantee, reserved
+        fitted = finish_counts(chosen.choice, *ends)
+        coding: Any = group.codings[-1]
+        card, report = Card.of(coding, fitted.line), chosen.report(ROWS_OF_COUNTS)
         if settings.scale is not None:
             card, fitted = scaled_without_rows(settings.scale, card, fitted)
-        made = Fitted(fitted, replace(chosen.report, baseline=BASELINES[self.learn_from]), card)
+        made = Fitted(fitted, replace(report, baseline=BASELINES[self.learn_from]), card)
         if settings.max_lines is not None:
             sizes = SourceSizes(
-                self.fit, selection, design.features, classes[-1], bins, settings.scale, compressed
+                *(self.fit, group, counted, trials, design.features, classes[-1], bins),
+                settings.scale,
+                compressed,
             )
-            made = sizes.run(chosen, made, settings.max_lines)
+            made = sizes.run(index, made, settings.max_lines)
 
         def complete(fit: Fitted) -> Fitted:
             return fit._replace(
-                card=fit.card and replace(fit.card, bins=bins, counts=selection.cells),
+                card=fit.card and replace(fit.card, bins=bins, counts=counted.cells),
                 sizes=tuple(map(complete, fit.sizes)),
             )
 

@@ -14,6 +14,7 @@ from directrix.exceptions import FewRowsWarning
 from directrix.fitting.training_rows import Rows
 from directrix.fitting.trials import Trials, label_noise
 from directrix.frontier.choice_validation import (
+    HeldOutRates,
     JudgedWithoutPart,
     PartCurves,
     Rule,
@@ -48,9 +49,6 @@ from directrix.models.operating_point import (
 )
 from directrix.models.report import UNKNOWN, DirectReport, Estimate
 from directrix.models.shares import effective_rows, on_logit_scale
-
-# ── The choice among candidates, and what to expect of it on rows that had no part in it ──────────
-
 
 #: Candidates among which the choice is repeated without some rows: in all, and per complexity.
 _CANDIDATES, _PER_COMPLEXITY = 24, 3
@@ -134,14 +132,6 @@ class Selection:
         return replace(self, scores=columns)
 
 
-class Optimism(NamedTuple):
-    """By how much rates, or a ranking, are better on the rows that chose them than on others."""
-
-    tpr: float
-    fpr: float
-    ranking: float
-
-
 @dataclass(frozen=True)
 class Choice:
     """A choice among candidates, with what is needed to repeat it without some of the rows.
@@ -223,7 +213,7 @@ class Choice:
         rows; by default those of the candidate that the rule chooses, at its best threshold.
         """
         at, metric = self.at, self.metric
-        optimism = self._optimism if rule is None else self._optimism_of(rule)
+        optimism, of_ranking = self._optimism if rule is None else self._optimism_of(rule)
         candidate = (self.rule if rule is None else rule)(self.losses)
         curve = self.parts.whole(candidate)
         if shown is None:
@@ -240,7 +230,7 @@ class Choice:
         if not metric.uses_threshold:
             hidden = _HIDDEN if self.trials is None else _HIDDEN_AFTER_TRIALS
             hidden *= label_noise(AUC().best_value(curve), self.sizes.variance_by_chance)
-            value = shown.metric - (1.0 + hidden) * optimism.ranking
+            value = shown.metric - (1.0 + hidden) * of_ranking
             if self.trials is not None:
                 value -= self.trials.excess * slope_on_area(metric, curve, self.sizes)
         return rates_of(metric, tpr, fpr, self.prior, value)
@@ -255,7 +245,7 @@ class Choice:
         return gap if self.metric.greater_is_better else -gap
 
     @cached_property
-    def _optimism(self) -> Optimism:
+    def _optimism(self) -> tuple[HeldOutRates, float]:
         return self._optimism_of(self.rule)
 
     @cached_property
@@ -263,15 +253,14 @@ class Choice:
         """How rows without each part judge the candidates; the same whatever the rule."""
         return JudgedWithoutPart.of(self.parts, self.criterion, self.at, self.losses - self.pooled)
 
-    def _optimism_of(self, rule: Rule) -> Optimism:
-        """Repeat the choice by a rule without some rows."""
+    def _optimism_of(self, rule: Rule) -> tuple[HeldOutRates, float]:
+        """Repeat the choice without some rows; return the optimism of its rates and ranking."""
         metric, parts = self.metric, self.parts
         repeated = self._without_part.repeat(rule)
-        tpr, fpr = optimism_of_rates(parts, repeated)
         ranking = 0.0
         if not metric.uses_threshold:
             ranking = optimism_of_ranking(parts, metric, repeated, rule(self.losses))
-        return Optimism(tpr, fpr, ranking)
+        return optimism_of_rates(parts, repeated), ranking
 
 
 @dataclass(frozen=True, eq=False)
@@ -282,19 +271,11 @@ class Chosen:
     comparison: Comparison
     index: int
     choice: Choice
-    #: Curves of the candidates with which the choice is repeated.
-    curves: Sequence[Curves]
 
     @property
     def candidate(self) -> Candidate:
         """The chosen candidate."""
         return self.candidates[self.index]
-
-    def with_curves(self, curves: Curves) -> Chosen:
-        """Return the choice with other curves of the chosen candidate."""
-        index, changed = self.choice.rule(self.choice.losses), list(self.curves)
-        changed[index] = curves
-        return replace(self, choice=replace(self.choice, parts=curves.parts(changed)))
 
     def report(self, rows: str) -> DirectReport:
         """Report the comparison on named rows; what to expect is said by the operating point."""
@@ -327,11 +308,10 @@ def choose(
     index = rule(comparison.deciding)
     promising = most_promising(comparison.deciding, complexities, _CANDIDATES, _PER_COMPLEXITY)
     kept = np.union1d(promising, [index, *comparison.criterion.needed])
-    kept_curves = [curves[k] for k in kept]
     choice = Choice(
         metric,
         comparison.criterion.among(kept),
-        curves[0].parts(kept_curves),
+        curves[0].parts([curves[k] for k in kept]),
         comparison.deciding[kept],
         comparison.pooled[kept],
         comparison.values[kept],
@@ -340,7 +320,7 @@ def choose(
         curves[0].whole.prior,
         trials,
     )
-    return Chosen(candidates, comparison, index, choice, kept_curves)
+    return Chosen(candidates, comparison, index, choice)
 
 
 def limit_by_order(limit: Limit, sizes: EffectiveCounts) -> float:

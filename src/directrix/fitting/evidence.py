@@ -189,6 +189,11 @@ class RowEvidence:
         """What reports call the rows."""
         return self.rows.name
 
+    @property
+    def weighted_by(self) -> str:
+        """What makes rows count differently."""
+        return self.rows.weighted_by
+
     @cached_property
     def curve(self) -> Curve:
         """The rates at every threshold."""
@@ -248,13 +253,14 @@ class CountEvidence:
 
     ``folds`` has the histograms of all models, fold by fold, and ``index`` tells which model this
     is. ``factors`` are the class weights of the negatives and of the positives. ``segments`` are
-    the scores of the same rows by segment.
+    the scores of the same rows by segment. ``weighted_by`` says what makes rows count differently.
     """
 
     folds: Sequence[ScoreHistogram]
     index: int
     factors: tuple[float, float] = (1.0, 1.0)
     segments: Sequence[SegmentCounts] | None = None
+    weighted_by: str = ""
 
     @property
     def name(self) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from directrix._typing import AnyArray, FloatArray
+from directrix._typing import FloatArray
 from directrix.fitting.choice import (
     Assessment,
     Choice,
@@ -25,6 +25,7 @@ from directrix.fitting.finish import (
 from directrix.fitting.training_rows import Rows, Standardization
 from directrix.frontier.compare import (
     FoldDesigns,
+    centre_and_scale,
     design_without,
     is_flat,
     scores_of,
@@ -32,20 +33,11 @@ from directrix.frontier.compare import (
 from directrix.frontier.curves import round_scores
 from directrix.metrics.base import Metric
 from directrix.models.operating_point import (
-    Calibration,
     OperatingPoint,
     calibration_from_moments,
     predicted_rates,
 )
 from directrix.moments.projection import ScoreMoments
-
-#: From the probability at the threshold, where the metric fixes it, to the calibration.
-Calibrate = Callable[[float | None], Calibration]
-
-#: Standard deviations from the centre of a class beyond which scores are clipped.
-_REACH = 3.5
-#: Distance between the first and the last decile of a normal distribution.
-_DECILES_OF_NORMAL = 2.563
 
 
 class Lines(NamedTuple):
@@ -188,26 +180,3 @@ def finalize_on_moments(
     point = OperatingPoint(metric, -float(line[-1]), predicted)
     calibration = calibration_from_moments(scores, metric.break_even(scores.prior))
     return FitResult(line, point, calibration)
-
-
-def centre_and_scale(
-    scores: FloatArray, positive: AnyArray, weight: FloatArray
-) -> tuple[float, float]:
-    """Return the midpoint of the class means, and the root mean within-class variance.
-
-    Scores are clipped where a normal class would have none: an outlier among the training rows of
-    one line, and not of another, must not set the scale.
-    """
-    means, variances, flat = [], [], is_flat(scores)
-    for side in (positive, ~positive):
-        values, share = scores[side], weight[side] / weight[side].sum()
-        low, high = np.quantile(values, [0.1, 0.9])
-        reach = _REACH * (high - low) / _DECILES_OF_NORMAL
-        if reach > 0:
-            centre = (low + high) / 2.0
-            values = np.clip(values, centre - reach, centre + reach)
-        mean = float(share @ values)
-        means.append(mean)
-        variances.append(float(share @ (values - mean) ** 2))
-    scale = float(np.sqrt(np.mean(variances))) or abs(means[0] - means[1]) or 1.0
-    return (means[0] + means[1]) / 2.0, 1.0 if flat else scale

@@ -19,7 +19,13 @@ from directrix.exceptions import (
     find_stacklevel,
 )
 from directrix.fitting.choice import Assessment, Choice, limit_caution, prior_of, sizes_of
-from directrix.fitting.evidence import Evidence, HeldOut, RowEvidence, calibration_of
+from directrix.fitting.evidence import (
+    CountEvidence,
+    Evidence,
+    HeldOut,
+    RowEvidence,
+    calibration_of,
+)
 from directrix.fitting.guarantee import Guarantee
 from directrix.fitting.training_rows import Rows
 from directrix.frontier.compare import curve_maker
@@ -46,8 +52,8 @@ class FitResult:
 
     ``line`` has the coefficients of a linear model in the units of its features, intercept last;
     where the model is another, its only feature is the score. ``held_out`` has the held-out scores,
-    if there are rows, and ``report`` the candidates, if any were compared. Whoever keeps the result
-    warns of its ``cautions``.
+    if there are rows, and ``report`` the candidates, if any were compared. ``metric`` is the one
+    that was trained for. Whoever keeps the result warns of its ``cautions``.
     """
 
     line: FloatArray
@@ -56,6 +62,7 @@ class FitResult:
     held_out: HeldOut | None = None
     report: DirectReport | None = None
     cautions: tuple[Warning, ...] = ()
+    metric: Any = None
 
     def sign_flipped(self) -> FitResult:
         """Return the model with scores of the other sign, and probabilities of the other class.
@@ -90,6 +97,7 @@ class End:
             rows=assessment.rows,
             guarantee=assessment.guarantee,
             budget=assessment.budget,
+            weighted_by=evidence.weighted_by,
         )
         if assessment.is_known:
             point = replace(point, expected=assessment.expected, intervals=assessment.intervals)
@@ -167,7 +175,9 @@ def within_limits(
     """
     grid = guarantee.grid(None if evidence is None else evidence.curve)
     threshold, assessment = apart.within(metric, guarantee, grid)
-    return End.of(metric, apart, threshold, assessment)
+    end = End.of(metric, apart, threshold, assessment)
+    # One histogram has no parts, without which the choice of a threshold is repeated.
+    return replace(end, other=evidence) if isinstance(apart, CountEvidence) else end
 
 
 def by_segment(end: End) -> End:

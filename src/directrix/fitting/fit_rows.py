@@ -38,11 +38,6 @@ from directrix.models.report import DirectReport
 STANDARD_ERRORS = 1.0
 #: Complexity of logistic regression with another ridge than the plain one.
 _OTHER_RIDGE = 0.5
-#: One in so many rows sets the threshold of a guarantee, and does nothing else.
-THRESHOLD_SHARE = 3
-#: L-BFGS stops when one iteration lowers the objective by less than this share: the rows do not
-#: tell such lines apart.
-FTOL = 1e-5
 
 
 class Compared(NamedTuple):
@@ -51,19 +46,18 @@ class Compared(NamedTuple):
     candidates: Sequence[Candidate]
     comparison: Comparison
 
-
-class Candidates(NamedTuple):
-    """Candidates of the rows, and those of their ``summary``, compared for any metric."""
-
-    frontier: RowFrontier
-    summary: Sequence[Candidate] = ()
-    sweep: Sweep = DEFAULT_SWEEP
-
-    def compared(self, metric: Metric) -> Compared:
-        """Compare candidates for a metric."""
-        search = Search(self.frontier, metric, self.summary, self.sweep)
+    @classmethod
+    def of(
+        cls,
+        metric: Metric,
+        frontier: RowFrontier,
+        summary: Sequence[Candidate] = (),
+        sweep: Sweep = DEFAULT_SWEEP,
+    ) -> Compared:
+        """Compare candidates of the rows, and those of their ``summary``, for a metric."""
+        search = Search(frontier, metric, summary, sweep)
         comparison = search.run()
-        return Compared(search.candidates, comparison)
+        return cls(search.candidates, comparison)
 
 
 class Fitted(NamedTuple):
@@ -176,18 +170,10 @@ class Ask:
     guarantees: Sequence[Guarantee] | None
     progress: ReportCandidates
 
-    def set_apart(self) -> tuple[Rows, Rows | None]:
-        """Return the rows to fit to, and those that keep limits: nothing else may see them."""
-        if self.guarantees is None:
-            return self.rows, None
-        by_segment = any(limits.in_segments for limits in self.guarantees)
-        rows, apart = self.rows.set_apart(THRESHOLD_SHARE, by_segment=by_segment)
-        return rows, apart.in_folds(1)
-
 
 def fit_design(ask: Ask, design: Design) -> list[Fitted]:
     """Fit a card for each metric; metrics share what the design learns."""
-    rows, apart = ask.set_apart()
+    rows, apart = (ask.rows, None) if not ask.guarantees else ask.guarantees[0].set_apart(ask.rows)
     learned = design.learn(rows, ask.n_folds, ask.progress)
     drafts = [learned.draft(metric, fit_best(metric, learned)) for metric in ask.metrics]
     if apart is not None:

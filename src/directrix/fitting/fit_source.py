@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,25 +28,25 @@ from directrix.engines.tasks import (
     Survey,
     Surveyed,
 )
-from directrix.fitting.choice import choose
+from directrix.fitting.choice import Chosen, choose
 from directrix.fitting.evidence import CountEvidence
-from directrix.fitting.finish import FitResult
 from directrix.fitting.fit_rows import Compared
 from directrix.fitting.guarantee import Guarantee
-from directrix.fitting.histogram_choice import finish_counts
 from directrix.fitting.training_rows import (
     Rows,
+    class_factors,
     factors_of,
     require_all_folds,
+    reweighted,
 )
 from directrix.fitting.trials import Trials
 from directrix.frontier.compare import Candidate, compare
-from directrix.frontier.curves import Curves
+from directrix.frontier.curves import CountCurves, Curves
 from directrix.metrics.base import Metric
 from directrix.models.operating_point import EffectiveCounts
-from directrix.models.report import DirectReport
+from directrix.moments import Moments
 from directrix.moments.score_histogram import ScoreHistogram
-from directrix.moments.segment_scores import SegmentCounts, SegmentScores
+from directrix.moments.segment_scores import SegmentScores
 from directrix.rows.labels import WeightUnit
 from directrix.tables.coding.card_coding import CardCoding
 
@@ -221,43 +222,47 @@ class CandidateGroup(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class HistogramSelection:
-    """Held-out scores of a group of candidates, counted in one pass, and the choice among them.
+class CountedScores:
+    """Held-out scores of candidates, counted in one pass.
 
-    ``by_fold`` has the histograms of all candidates, fold by fold; those of a fold that is set
-    apart come last. ``factors`` are the class weights of the negatives and of the positives.
+    ``folds`` has the histograms of all candidates, fold by fold, and ``apart`` those of a fold that
+    is set apart. ``factors`` are the class weights of the negatives and of the positives.
     ``cells`` has for each column the weight of the negatives and of the positives in its cells.
-    ``segments`` are the scores by segment, if rows have any. ``trials`` are what was compared on a
-    sample of the rows before.
+    ``segments`` are the scores by segment, if rows have any: those of rows set apart, if there are
+    such. ``weighted_by`` says what makes rows count differently.
     """
 
-    metric: Metric
-    group: CandidateGroup
-    by_fold: tuple[ScoreHistogram, ...]
+    folds: tuple[ScoreHistogram, ...]
+    apart: ScoreHistogram | None
     factors: tuple[float, float]
     cells: tuple[FloatArray, ...] = ()
     segments: SegmentScores | None = None
-    trials: Trials | None = None
+    weighted_by: str = ""
 
-    @property
-    def candidates(self) -> Sequence[Any]:
-        """All candidates."""
-        return self.group.candidates
+    @cached_property
+    def curves(self) -> list[CountCurves]:
+        """The curves of all candidates."""
+        return Curves.of_counts(self.folds, self.factors)
 
-    @property
-    def n_folds(self) -> int:
-        """Number of folds that are held out."""
-        return len(self.group.codings) - 1
+    def evidence(self, index: int) -> tuple[CountEvidence, CountEvidence | None]:
+        """Return the scores of a candidate on held-out rows, and on rows set apart, if any are."""
+        segments, apart = None, self.apart is not None
+        if self.segments is not None:
+            segments = list(self.segments.of_model(index + len(self.folds[0].counts) * apart))
+        beside = self.factors, segments, self.weighted_by
+        if self.apart is None:
+            return CountEvidence(self.folds, index, *beside), None
+        held_out = CountEvidence(self.folds, index, self.factors, None, self.weighted_by)
+        return held_out, CountEvidence((self.apart,), index, *beside)
 
-    def in_segments(self, index: int) -> list[SegmentCounts] | None:
-        """Return the scores of a candidate in each segment; None if rows have no segments.
-
-        They are those of rows set apart, if there are such.
-        """
-        if self.segments is None:
-            return None
-        apart = len(self.by_fold) > self.n_folds
-        return list(self.segments.of_model(index + len(self.candidates) * apart))
+    def choose(
+        self, metric: Metric, candidates: Sequence[Any], trials: Trials | None = None
+    ) -> Chosen:
+        """Choose among the candidates as on rows; see `choose`."""
+        curves, complexities = self.curves, [each.complexity for each in candidates]
+        comparison = compare(metric, curves, curves[0].criterion(metric), complexities)
+        sizes = EffectiveCounts(*curves[0].sizes)
+        return choose(metric, candidates, comparison, sizes, curves, trials)
 
 
 class Preselection(NamedTuple):
@@ -283,14 +288,6 @@ class Preselection(NamedTuple):
         baseline = [k for k in order if compared.candidates[k].complexity == 0.0][:1]
         both = [*baseline, *counted] if self.baseline_first else [*counted, *baseline]
         return [compared.candidates[k] for k in dict.fromkeys(both)]
-
-
-class SourceChoice(NamedTuple):
-    """The chosen candidate: its line with a threshold, the report, and its number."""
-
-    fitted: FitResult
-    report: DirectReport
-    number: int
 
 
 @dataclass(frozen=True)
@@ -323,17 +320,24 @@ class SourceFit:
         features: NumberFeatures | CellFeatures,
         label: Any,
         factors: tuple[float, float],
-        trials: Trials | None = None,
-    ) -> HistogramSelection:
+    ) -> CountedScores:
         """Count the scores of candidates on held-out rows, in one pass."""
         models = [group.models(fold) for fold in range(self.passes.fold.n_folds)]
         scored = self.passes.score(Score(features, label, models))
-        segments = scored.segments
+        segments, by_fold = scored.segments, scored.histograms
         if segments is not None and self.pool:
             segments = segments.pooled(self.pool)
-        return HistogramSelection(
-            self.metric, group, scored.histograms, factors, scored.cells, segments, trials
-        )
+        apart = None if self.apart is None else by_fold[-1]
+        folds = by_fold[: self.n_folds]
+        by = weighted_by(self.passes.plan.weight, self.class_weight)
+        return CountedScores(folds, apart, factors, scored.cells, segments, by)
+
+    def moments(self, surveyed: Surveyed) -> Moments:
+        """Return the summary of the rows to fit to, with class weights."""
+        moments = surveyed.moments
+        if self.apart is not None:
+            moments = replace(moments, parts=moments.parts[: self.apart])
+        return reweighted(moments, class_factors(self.class_weight, moments))
 
     def sampled_rows(
         self, surveyed: Surveyed, classes: AnyArray
@@ -354,16 +358,8 @@ class SourceFit:
         negatives, positives = factors.tolist()
         return Rows(sample.X, positive, weight, sample.fold), (negatives, positives)
 
-    def chosen(self, selection: HistogramSelection) -> SourceChoice:
-        """Choose a candidate, and set its threshold."""
-        metric, folds = self.metric, selection.by_fold[: self.n_folds]
-        curves = Curves.of_counts(folds, selection.factors)
-        complexities = [candidate.complexity for candidate in selection.candidates]
-        comparison = compare(metric, curves, curves[0].criterion(metric), complexities)
-        sizes = EffectiveCounts(*curves[0].sizes)
-        chosen = choose(metric, selection.candidates, comparison, sizes, curves, selection.trials)
-        index = chosen.index
-        limits = self.guarantee, selection.by_fold[-1], selection.in_segments(index)
-        evidence = CountEvidence(folds, index, selection.factors)
-        fitted = finish_counts(chosen.choice, evidence, chosen.candidate.line, *limits)
-        return SourceChoice(fitted, chosen.report("all rows, each held out once"), index)
+
+def weighted_by(weight: Any, class_weight: Any) -> str:
+    """Return what makes the rows of a source count differently; empty if nothing does."""
+    given = {"sample_weight": weight, "class_weight": class_weight}
+    return " and ".join(name for name, value in given.items() if value is not None)

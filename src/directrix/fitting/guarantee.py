@@ -48,6 +48,8 @@ _NAMES = {rate: name for name, (rate, _) in RATES.items()}
 #: Multiples of the rows up to which a limit is searched for before it is called out of reach.
 _MANY_TIMES = 1e4
 _GRID = 100
+#: One in so many rows sets the threshold of a guarantee, and does nothing else.
+THRESHOLD_SHARE = 3
 #: Parts of the rows that set a threshold, each of which is assessed by that of the others.
 _PARTS = 10
 #: Factor between numbers of rows that are tried.
@@ -143,6 +145,11 @@ class Guarantee:
         where = " in every segment" if self.in_segments else ""
         limits = ", ".join(map(limit_text, self.limits))
         return f"{limits}{where}, with confidence {self.confidence:g}"
+
+    def set_apart(self, rows: Rows) -> tuple[Rows, Rows]:
+        """Return the rows to fit to, and those that keep the limits: nothing else may see them."""
+        kept, apart = rows.set_apart(THRESHOLD_SHARE, by_segment=self.in_segments)
+        return kept, apart.in_folds(1)
 
     def grid(self, curve: Curve | None) -> list[GridPoint]:
         """Return thresholds at which to test a precision, from held-out scores of other rows."""

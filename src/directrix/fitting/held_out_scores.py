@@ -34,10 +34,8 @@ from directrix.exceptions import (
 )
 from directrix.fitting.choice import Choice, RefitScores, sizes_of
 from directrix.fitting.evidence import RowEvidence
-from directrix.fitting.finalize import centre_and_scale
 from directrix.fitting.finish import End, finish
-from directrix.fitting.fit_rows import THRESHOLD_SHARE
-from directrix.fitting.guarantee import Guarantee
+from directrix.fitting.guarantee import THRESHOLD_SHARE, Guarantee
 from directrix.fitting.training_rows import (
     Rows,
     checked_groups,
@@ -45,7 +43,7 @@ from directrix.fitting.training_rows import (
     group_folds,
     splits_given,
 )
-from directrix.frontier.compare import curve_maker
+from directrix.frontier.compare import centre_and_scale, curve_maker
 from directrix.frontier.curves import Curves, round_scores
 from directrix.metrics import AUC
 from directrix.metrics.base import Metric
@@ -535,14 +533,17 @@ def report_on_scores(metric: Metric, rows: Rows, name: str, why: str) -> DirectR
     return DirectReport(metric, rows_name, tried, name, why, UNKNOWN, None, chance=chance)
 
 
-def warn_about_refit(refit: RefitScores, rows: Rows, point: OperatingPoint, name: str) -> None:
+def warn_about_refit(
+    refit: RefitScores | None, rows: Rows, point: OperatingPoint, name: str
+) -> None:
     """Warn if copies flag other rows than the final estimator, far beyond what rows vary by.
 
     ``point`` has the threshold on the scale of ``refit``.
     """
-    gap, rates = refit.gap(point.threshold), point.expected
-    if rates is None:
+    rates = point.expected
+    if refit is None or rates is None:
         return
+    gap = refit.gap(point.threshold)
     for rate, by, n_rows in zip(rates[:2], (gap.tpr, gap.fpr), sizes_of(rows), strict=True):
         if abs(by) > _OTHER * np.sqrt(max(rate * (1.0 - rate), 1.0 / n_rows) / n_rows):
             levels = len(np.unique(refit.final))

@@ -31,7 +31,6 @@ from directrix.models.operating_point import (
     OperatingPoint,
 )
 from directrix.moments.score_histogram import ScoreHistogram
-from directrix.moments.segment_scores import SegmentCounts
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,22 +56,10 @@ def finish_counts(
     evidence: CountEvidence,
     line: FloatArray,
     guarantee: Guarantee | None = None,
-    apart: ScoreHistogram | None = None,
-    segments: Sequence[SegmentCounts] | None = None,
+    apart: CountEvidence | None = None,
 ) -> FitResult:
-    """Finish the fit of a line whose scores are counted.
-
-    ``line`` is that of all rows. ``apart`` are the scores of all candidates on rows set apart, by
-    which the limits of a guarantee are kept. ``segments`` are the scores by segment, if these are
-    known: of rows set apart, if there are such.
-    """
-    if guarantee is None or apart is None:
-        end = finish(choice.metric, choice, replace(evidence, segments=segments))
-    else:
-        reserved = replace(evidence, folds=(apart,), segments=segments)
-        end = finish(choice.metric, choice, evidence, guarantee, reserved)
-        # One histogram has no parts, without which the choice of a threshold is repeated.
-        end = replace(end, other=evidence)
+    """Finish the fit of a line of all rows whose scores are counted; see `finish`."""
+    end = finish(choice.metric, choice, evidence, guarantee, apart)
     line = line.copy()
     line[-1] -= end.point.threshold
     return end.result(line)

@@ -89,7 +89,7 @@ def _blas() -> Any:
 #: State of fits whose name begins with an underscore: scikit-learn sets others before a fit.
 PRIVATE_STATE = {
     *("_copies", "_findings", "_kernel", "_result", "_scale", "_seen"),
-    *("_shift", "_sizes", "_trained_for", "_units"),
+    *("_shift", "_sizes", "_units"),
 }
 
 

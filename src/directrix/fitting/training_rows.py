@@ -434,6 +434,7 @@ class Rows(NamedTuple):
     own error, and ``counted`` is its weight as a row. ``periods`` are the days of the rows, where a
     budget of alerts is kept, and ``segments`` the segment of each row, where rates are told by
     segment. ``keys`` order the rows at random, the same way in whatever order they were given.
+    ``weighted_by`` says what makes rows count differently: sample_weight, class_weight or both.
     """
 
     X: Any
@@ -446,6 +447,7 @@ class Rows(NamedTuple):
     periods: Periods | None = None
     segments: Segments | None = None
     keys: AnyArray | None = None
+    weighted_by: str = ""
 
     @classmethod
     def of(
@@ -472,7 +474,8 @@ class Rows(NamedTuple):
         code = np.unique(y, return_inverse=True)[1]
         hashes = hash_with_label(row_hash(as_rows(X)), code)
         keys = copy_keys(hashes, copy_numbers(hashes, weight))
-        return cls(X, y == label, weight, fold, group, keys=keys)
+        by = "sample_weight" if np.ptp(weight) > 0 else ""
+        return cls(X, y == label, weight, fold, group, keys=keys, weighted_by=by)
 
     def take(self, index: Any) -> Rows:
         """Return some of the rows, by index or mask, with all that stands beside them."""
@@ -501,7 +504,8 @@ class Rows(NamedTuple):
         ``labels`` are the negative and the positive one.
         """
         weight = weights_by_class(class_weight, labels, self.positive, self.weight)
-        return self._replace(weight=weight)
+        names = [self.weighted_by, "class_weight" if np.ptp(weight / self.weight) > 0 else ""]
+        return self._replace(weight=weight, weighted_by=" and ".join(filter(None, names)))
 
     def priced(self, cost: Cost, costs: RowCosts) -> tuple[Rows, CostOfRows]:
         """Return the rows with the costs of their errors, and the metric of training."""
@@ -573,18 +577,9 @@ class Rows(NamedTuple):
 
 def _taken(part: Any, index: Any) -> Any:
     """Return what stands beside some of the rows."""
-    if part is None:
-        return None
+    if part is None or isinstance(part, str):
+        return part
     return part.take(index) if isinstance(part, RowCosts | Periods | Segments) else part[index]
-
-
-def weighted_by(rows: Rows, weighted: Rows) -> str:
-    """Return what makes rows count differently: sample_weight, class_weight or both; else empty.
-
-    ``weighted`` are the rows with class weights.
-    """
-    given = {"sample_weight": rows.weight, "class_weight": weighted.weight / rows.weight}
-    return " and ".join(name for name, values in given.items() if np.ptp(values) > 0)
 
 
 class Prepared(NamedTuple):

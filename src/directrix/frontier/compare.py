@@ -119,6 +119,10 @@ _BLOCK = 1 << 16
 _TIE = 1e-7
 #: Spread of scores, as a share of the largest, that is nothing but rounding.
 _ROUNDING = 1e-13
+#: Standard deviations from the centre of a class beyond which scores are clipped.
+REACH = 3.5
+#: Distance between the first and the last decile of a normal distribution.
+_DECILES_OF_NORMAL = 2.563
 
 
 class Comparison(NamedTuple):
@@ -303,30 +307,77 @@ def scaled_lines(
     weight: FloatArray,
     *,
     keep_intercept: bool = False,
+    reach: float = np.inf,
 ) -> FloatArray:
-    """Return lines with scores of unit variance, and class means at equal distances from zero.
+    """Put lines on one scale, that of `centre_and_scale`: class means about zero, variance one.
 
-    The variance is averaged over both classes. `scores` are those of the training rows, of shape
-    (n, k). With `keep_intercept` lines are only scaled, so that predictions stay the same. Lines
-    that tell no rows apart are constant: their slopes are nothing but rounding.
+    A threshold of the held-out scores of several lines is then also one of the final line. `scores`
+    are those of the training rows, of shape (n, k). With `keep_intercept` lines are only scaled, so
+    that predictions stay the same. Lines that tell no rows apart are constant: their slopes are
+    nothing but rounding.
+    """
+    centre, scale = centre_and_scale(scores, positive, weight, reach)
+    moved = lines.copy()
+    if not keep_intercept:
+        moved[:, -1] -= centre
+    flat = is_flat(scores)
+    moved[flat, : -1 if keep_intercept else None] = 0.0
+    scaled: FloatArray = moved / scale[:, None]
+    return scaled
+
+
+def on_one_scale(
+    X: Any,
+    lines: Sequence[FloatArray],
+    positive: AnyArray,
+    weight: FloatArray,
+    fold: IntArray | None = None,
+) -> list[FloatArray]:
+    """Put lines on one scale by their training rows; those of all rows come after those of folds.
+
+    Each of `lines` has the shape (k, d + 1).
+    """
+    scaled = []
+    for number, some in enumerate(lines):
+        left_out = number if number < len(lines) - 1 else None
+        scores = scores_of(design_without(X, left_out), some)
+        rows = slice(None) if left_out is None else np.flatnonzero(fold != left_out)
+        of_rows = scores[rows], positive[rows], weight[rows]
+        scaled.append(scaled_lines(some, *of_rows, reach=REACH))
+    return scaled
+
+
+def centre_and_scale(
+    scores: FloatArray, positive: AnyArray, weight: FloatArray, reach: float = REACH
+) -> tuple[Any, Any]:
+    """Return the midpoint of the class means, and the root mean within-class variance.
+
+    Scores are clipped where a normal class would have none: an outlier among the training rows of
+    one line, and not of another, must not set the scale. Lines of bins have no outliers, and an
+    infinite `reach`.
+
+    `scores` are those of one line, or of several by column. Rows are in the order of their keys:
+    deciles are those of the first. `reach` is in standard deviations from the centre of a class.
     """
     means, variances = [], []
     for side in (positive, ~positive):
-        share = np.where(side, weight, 0.0) / float(weight[side].sum())
-        means.append(share @ scores)
-        variances.append(share @ np.square(scores - means[-1]))
-    moved = lines.copy()
-    if not keep_intercept:
-        moved[:, -1] -= (means[0] + means[1]) / 2.0
-    flat = is_flat(scores)
-    moved[flat, : -1 if keep_intercept else None] = 0.0
-    length = np.where(flat, 1.0, LineScores(means[0] - means[1], *variances).length)
-    return moved / length[:, None]
+        values, share = scores[side], weight[side] / weight[side].sum()
+        if np.isfinite(reach):
+            low, high = np.quantile(values[:FIRST_ROWS], [0.1, 0.9], axis=0)
+            most = np.where(high > low, reach * (high - low) / _DECILES_OF_NORMAL, np.inf)
+            centre = (low + high) / 2.0
+            values = np.clip(values, centre - most, centre + most)
+        means.append(share @ values)
+        values -= means[-1]
+        variances.append(share @ np.square(values, out=values))
+    length = LineScores(means[0] - means[1], *variances).length
+    return (means[0] + means[1]) / 2.0, np.where(is_flat(scores), 1.0, length)[()]
 
 
 def is_flat(scores: FloatArray) -> Any:
     """Return whether scores, of one line or of several by column, are equal up to rounding."""
-    return np.ptp(scores, axis=0) <= _ROUNDING * np.abs(scores).max(axis=0)
+    low, high = scores.min(axis=0), scores.max(axis=0)
+    return high - low <= _ROUNDING * np.maximum(-low, high)
 
 
 def held_out_scores(X: Any, fold: IntArray, fold_lines: Sequence[FloatArray]) -> FloatArray:

@@ -13,7 +13,13 @@ from scipy.special import ndtr, ndtri
 
 from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.exceptions import OneClassPredictedWarning, find_stacklevel
-from directrix.frontier.compare import design_without, held_out_scores, is_flat, scores_of
+from directrix.frontier.compare import (
+    design_without,
+    held_out_scores,
+    is_flat,
+    on_one_scale,
+    scores_of,
+)
 from directrix.frontier.curves import Curves, ScoreCurves, round_scores
 from directrix.frontier.pencil import (
     ArcSearch,
@@ -552,8 +558,9 @@ def _shrunk_line(
 ) -> FloatArray:
     """Return the line of the same shrinkage and trade-off from the moments of rows."""
     moments = Moments.of(X, positive, weight, classes=[False, True])
-    line: FloatArray = MomentLines.of(moments, None, shrinkages).lines[index]
-    return line
+    line = MomentLines.of(moments, None, shrinkages).lines[[index]]
+    scaled: FloatArray = on_one_scale(X, [line], positive, weight)[0][0]
+    return scaled
 
 
 def moment_candidates(
@@ -569,6 +576,9 @@ def moment_candidates(
     The moments have the folds of the rows, on which the candidates are compared.
     """
     lines = MomentLines.of(moments, None, SHRINKAGES)
+    parts = [*lines.fold_lines, lines.lines]
+    *fold_lines, whole = on_one_scale(X, parts, positive, weight, fold)
+    lines = MomentLines(lines.frontiers, whole, fold_lines)
     scores = lines.held_out(X, fold)
     curves = [Curves.of_scores(positive, each, weight, fold, group) for each in scores.T]
     return lines.candidates(curves)
@@ -605,7 +615,9 @@ def ridge_candidates(
         others = np.where(fold == number, 0.0, weight)
         moments = RidgeMoments.of(design_without(X, number), positive, others, signs)
         fold_lines.append(moments.lines(settings))
-    if is_flat(scores_of(whole, lines[:1])).all():
+    if signs is not None:
+        *fold_lines, lines = on_one_scale(X, [*fold_lines, lines], positive, weight, fold)
+    elif is_flat(scores_of(whole, lines[:1])).all():
         flat = is_flat(scores_of(whole, lines))
         for each in (lines, *fold_lines):  # no column tells rows apart: slopes are rounding
             each[flat] = 0.0
@@ -658,5 +670,8 @@ def _ridge_line(
 ) -> FloatArray:
     """Return the line of the same ridge and trade-off from the moments of rows."""
     moments = RidgeMoments.of(design_without(X, None), positive, weight, signs)
-    line: FloatArray = moments.lines([(ridge, angle)])[0]
-    return line
+    line: FloatArray = moments.lines([(ridge, angle)])
+    if signs is not None:  # bins have no outliers
+        (line,) = on_one_scale(X, [line], positive, weight)
+    scaled: FloatArray = line[0]
+    return scaled

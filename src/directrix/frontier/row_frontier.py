@@ -168,10 +168,9 @@ class RowCandidate:
     def _scaled(
         self, line: FloatArray, X: Any, positive: AnyArray, weight: FloatArray
     ) -> FloatArray:
-        keep, lines = self.frontier.keep_intercept, line[None]
-        scaled: FloatArray = scaled_lines(
-            lines, scores_of(X, lines), positive, weight, keep_intercept=keep
-        )[0]
+        keep, reach = self.frontier.keep_intercept, self.frontier.reach
+        rows = scores_of(X, line[None]), positive, weight
+        scaled: FloatArray = scaled_lines(line[None], *rows, keep_intercept=keep, reach=reach)[0]
         return scaled
 
     def _in_features(self, line: FloatArray) -> FloatArray:
@@ -217,6 +216,8 @@ class RowFrontier:
     #: Whether a score of zero stays where the solver put it, instead of halfway between the means
     #: of the classes.
     keep_intercept: bool = False
+    #: Beyond so many standard deviations, scores of numbers are clipped before lines are scaled.
+    reach: float = np.inf
     #: Maps a line of these rows to the units of `RowCandidate.line` and `fold_lines`.
     to_features: Callable[[FloatArray], FloatArray] | None = None
     #: Threads, as in scikit-learn; the lines do not depend on it.
@@ -312,13 +313,10 @@ class RowFrontier:
             X = design_without(self.X, fold)
             scores = scores_of(X, solved)
             tested = self.rows_of_fold(fold)
-            weight = self.weight
-            if fold is not None:
-                weight = weight.copy()
-                weight[tested] = 0.0
-            lines = scaled_lines(
-                solved, scores, self.positive, weight, keep_intercept=self.keep_intercept
-            )
+            fitted = slice(None) if fold is None else np.flatnonzero(self.fold != fold)
+            rows = scores[fitted], self.positive[fitted], self.weight[fitted]
+            keep, reach = self.keep_intercept, self.reach
+            lines = scaled_lines(solved, *rows, keep_intercept=keep, reach=reach)
             # A product of its own: scores must be those of the scaled line to the last digit.
             held_out = scores_of(X[tested], lines)
             for number, key in enumerate(new):

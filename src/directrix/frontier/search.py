@@ -25,6 +25,9 @@ from directrix.metrics.base import Metric
 
 #: With more features, moment frontiers for each shrinkage and fold cost more than the rows'.
 MOST_FEATURES = 300
+#: L-BFGS stops when one iteration lowers the objective by less than this share: the rows do not
+#: tell such lines apart.
+FTOL = 1e-5
 #: Candidates of the moments that are compared on every fold.
 _SCREENED = 24
 #: Candidates whose neighbours are tried, and how often.

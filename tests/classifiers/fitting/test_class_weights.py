@@ -94,12 +94,6 @@ def test_factors_change_nothing_within_a_class():
     assert moments.stated_prior is None  # the summary that was given is as it was
 
 
-def test_equal_factors_change_nothing():
-    X, y, _ = rows()
-    moments = Moments.of(X, y)
-    assert reweighted(moments, (3.0, 3.0)) is moments
-
-
 def test_factors_act_upon_a_prior_that_was_stated():
     X, y, _ = rows()
     moments = Moments.of(X, y).with_prior(0.5)

@@ -1,7 +1,10 @@
 import numpy as np
+import pytest
 
 from directrix.fitting.evidence import HeldOut
+from directrix.fitting.histogram_choice import point_at
 from directrix.fitting.training_rows import Rows
+from directrix.metrics import AUC
 
 
 def training_rows(n=2000, *, folds=True):
@@ -35,6 +38,7 @@ def test_a_restated_decision_function_has_restated_thresholds():
         np.testing.assert_allclose(points.in_decisions(score), (first - 2.0) / 4.0, atol=1e-12)
 
 
-def test_few_rows_take_little_memory():
-    rows = training_rows(200)
-    assert len(HeldOut.of_rows(rows, scores_of(rows)).cell) <= 200
+def test_a_ranking_has_no_threshold():
+    rows = training_rows()
+    with pytest.raises(ValueError, match="no threshold"):
+        point_at(AUC(), HeldOut.of_rows(rows, scores_of(rows)))

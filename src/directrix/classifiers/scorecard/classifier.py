@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any, Self
@@ -12,7 +12,6 @@ import numpy as np
 from directrix._typing import AnyArray
 from directrix.classifiers.base import two_classes
 from directrix.classifiers.labels import ending_with
-from directrix.classifiers.metric_classifier import PreparedFit
 from directrix.classifiers.scorecard.editor import CardEditor, editor_of_rows, restored_editor
 from directrix.classifiers.scorecard.given_card import typed_card_on_rows
 from directrix.classifiers.scorecard.model import CardModel
@@ -23,7 +22,7 @@ from directrix.fitting.directions import directions_of
 from directrix.fitting.fit_rows import Ask, Fitted, fit_design
 from directrix.fitting.guarantee import Limits
 from directrix.fitting.progress import Progress
-from directrix.fitting.training_rows import weighted_by
+from directrix.fitting.training_rows import Rows
 from directrix.metrics.base import Metric
 from directrix.metrics.table import resolve
 from directrix.models.card import Card, IntegerPoints, PointsToDoubleOdds, scale_of
@@ -165,6 +164,38 @@ class ScorecardClassifier(CardModel):
         self.warn_baseline = warn_baseline
         self.verbose = verbose
 
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **columns: Any
+    ) -> Self:
+        """Fit to rows in memory.
+
+        Parameters
+        ----------
+        X : data frame, Arrow table, array, sparse matrix or list of rows, of shape (n, d)
+            Numbers, texts, booleans, dates and missing values.
+        y, sample_weight, groups, **columns : as in `DirectClassifier.fit`
+        """
+        rows = X, y, sample_weight, groups
+        self._fit_metrics([resolve(self.metric)], rows, columns)
+        return self
+
+    def fit_each(
+        self,
+        metrics: Sequence[str | Metric],
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+    ) -> list[Self]:
+        """Return a classifier for each of several metrics; they share their candidates.
+
+        Parameters
+        ----------
+        metrics : sequence of str or Metric
+        X, y, sample_weight, groups : as in `fit`
+        """
+        return self._fit_metrics(list(map(resolve, metrics)), (X, y, sample_weight, groups))
+
     def fit_source(
         self,
         source: Any,
@@ -208,7 +239,7 @@ class ScorecardClassifier(CardModel):
         from directrix.designs.sources import CardSourceFit
         from directrix.engines.column_roles import TableRoles
 
-        self._check_parameters([resolve(self.metric)])
+        self._check_parameters()
         if self.max_columns is not None and (self.learn_from == "counts" or counts is not None):
             msg = (
                 "max_columns= needs rows to choose by: leave counts out, and use learn_from='rows'"
@@ -236,7 +267,9 @@ class ScorecardClassifier(CardModel):
         self._set_classes(made.classes)
         self._set_binner(made.binner)
         self._seen = made.seen
-        self._set_source_fit(made.fit, weight, log)
+        self._set_model(made.fit)
+        self._report_choice(log)
+        self._warn_about_baseline([self])
         return self
 
     def fit_summary(self, counts: BinCounts) -> Self:
@@ -252,7 +285,8 @@ class ScorecardClassifier(CardModel):
             Its bins are those of the card.
         """
         metric = resolve(self.metric)
-        self._check_parameters([metric])
+        self._check_parameters()
+        self._asked_guarantee(metric)
         if self.guarantee is not None:
             msg = "guarantee= needs rows to set a threshold, and counts have none: leave it out"
             raise ValueError(msg)
@@ -359,14 +393,42 @@ class ScorecardClassifier(CardModel):
         """Return both labels, the positive one last; refuse any other number of labels."""
         return ending_with(self.positive, two_classes(labels))
 
-    def _prepared(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> PreparedFit:
+    def _fit_metrics(
+        self,
+        metrics: list[Metric],
+        rows: tuple[Any, Any, Any, Any],
+        columns: Mapping[str, Any] | None = None,
+    ) -> list[Self]:
+        """Fit one classifier per metric to the same rows, labels, weights and groups.
+
+        With ``columns`` there is one metric, and this classifier is fitted; else copies of it.
+        """
+        progress = Progress(self)
+        self._check_parameters()
+        asked = [self._asked_guarantee(metric, rows[3]) for metric in metrics]
+        guarantees = [limits for limits in asked if limits is not None] or None
+        prepared, fits = self._prepared(*rows)
+        models = [self]
+        if columns is None:
+            models = [copy(self).set_params(metric=metric) for metric in metrics]
+        prepared, trained = self._priced(metrics, prepared, rows[:3], columns or {})
+        n_folds = self._begin(prepared, ", ".join(metric.label for metric in trained), progress)
+        ask = Ask(trained, prepared, n_folds, guarantees, progress.report_candidate)
+        for model, made in zip(models, fits(ask), strict=True):
+            model._set_model(made)  # noqa: SLF001 - a copy of this very classifier
+            model._report_choice(progress)  # noqa: SLF001 - likewise
+        self._warn_about_baseline(models)
+        return models
+
+    def _prepared(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any
+    ) -> tuple[Rows, Callable[[Ask], list[Fitted]]]:
         """Validate a table; set classes, bins and columns, and return what makes cards of it."""
         table = TrainingTable.of(self, X, y, sample_weight, groups)
         self._set_classes(table.classes)
         columns = [table.table.columns[k] for k in table.order]
         self._check_table(columns, table.rows.X, table.rows.positive, table.rows.keys)
         rows = table.rows.weighted(self.class_weight, self._labels)
-        self._weighted_by = weighted_by(table.rows, rows)
         binned = BinnedTable.of(table, self.binner)
         self.binner_ = binned.binner
         if hasattr(self.binner_, "feature_names_in_"):
@@ -378,14 +440,9 @@ class ScorecardClassifier(CardModel):
         def fits(ask: Ask) -> list[Fitted]:
             return [binned.completed(fit) for fit in fit_design(ask, design)]
 
-        return PreparedFit(rows, fits)
+        return rows, fits
 
-    def _copy_features(self, other: Any) -> None:
-        """Take the classes, features and bins from a classifier fitted to the same rows."""
-        super()._copy_features(other)
-        self.binner_ = other.binner_
-
-    def _check_parameters(self, metrics: list[Metric]) -> None:
+    def _check_parameters(self) -> None:
         """Refuse parameters that are wrong or do not go together."""
         if self.learn_from not in _LEARN_FROM:
             msg = f"learn_from must be one of {', '.join(_LEARN_FROM)}, not {self.learn_from!r}"
@@ -407,7 +464,6 @@ class ScorecardClassifier(CardModel):
                 msg = f"{name} must be a whole number, {least} or more, {allowed}, not {value!r}"
                 raise ValueError(msg)
         scale_of(self.points)
-        super()._check_parameters(metrics)
 
     def _settings(self, bins: Sequence[Bins]) -> CardSettings:
         """Return how a card of these bins is made."""

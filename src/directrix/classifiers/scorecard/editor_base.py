@@ -23,8 +23,8 @@ from directrix.exceptions import EditError
 from directrix.files.atomic import atomic_file
 from directrix.fitting.choice import limit_by_order, sizes_of
 from directrix.fitting.directions import directions_of
-from directrix.fitting.finalize import centre_and_scale
 from directrix.fitting.training_rows import Rows, class_folds, group_folds, relative_weight
+from directrix.frontier.compare import centre_and_scale
 from directrix.metrics.segments import InEverySegment
 from directrix.metrics.table import TABLE, resolve, written
 from directrix.models.card import IntegerPoints, PointsToDoubleOdds, scale_of

@@ -330,7 +330,6 @@ class CardModel(MetricClassifier):
         chosen = known[fitting[-1]]
         made = copy(self)
         made.set_params(max_lines=max_lines)
-        made._weighted_by = self.operating_point_.weighted_by  # noqa: SLF001 - a copy of itself
         chosen = chosen._replace(fitted=replace(chosen.fitted, cautions=()))
         made._set_model(chosen)  # noqa: SLF001 - likewise
         made._sizes = known  # noqa: SLF001 - likewise
