@@ -3,19 +3,13 @@
 import numpy as np
 from scipy.optimize import LinearConstraint, minimize
 
-from directrix.linear import (
-    BetaBernoulli,
-    BreakEven,
-    Exponential,
-    Hinge,
-    Logistic,
-    PairwiseHinge,
-    Ramp,
-    Sigmoid,
-    SmoothedROCArea,
-    SquaredHinge,
-    ZeroOne,
-)
+from directrix.linear.beta_bernoulli import BetaBernoulli
+from directrix.linear.margin import Logistic
+from directrix.linear.pairwise import PairwiseHinge
+from directrix.linear.ramp import Ramp
+from directrix.papers.chuang_2017 import Exponential, Hinge, Squared
+from directrix.papers.hasan_pal_2015.losses import Sigmoid, ZeroOne
+from directrix.papers.zhang_saha_vishwanathan_2011 import SmoothedROCArea
 
 
 def corner(u, kappa):
@@ -35,8 +29,8 @@ def plateau(loss, z, positive):
 OF_ROW = {
     Logistic: lambda _, z: np.log(1.0 + np.exp(-z)),
     Exponential: lambda _, z: np.exp(-z),
-    SquaredHinge: lambda _, z: np.where(z < 1.0, (1.0 - z) ** 2, 0.0),
-    Hinge: lambda loss, z: corner(loss.margin - z, loss.kappa),
+    Squared: lambda _, z: (1.0 - z) ** 2 / 2.0,
+    Hinge: lambda _, z: np.maximum(1.0 - z, 0.0),
     Sigmoid: lambda loss, z: 1.0 / (1.0 + np.exp(loss.gamma * z)),
     ZeroOne: lambda _, z: 1.0 * (z <= 0.0),
 }
@@ -52,12 +46,6 @@ OF_PAIR = {
     SmoothedROCArea: lambda loss, d: 0.5 - d + best_beta(d, 2.0 * loss.epsilon),
     PairwiseHinge: lambda loss, d: corner(loss.margin - d, loss.kappa),
 }
-
-
-def has_definition(loss):
-    """Return whether the value of a loss can be computed here; a new loss need not be."""
-    loss_class = type(loss.base)
-    return loss_class is BetaBernoulli or loss_class in (*OF_ROW, *OF_PAIR, BreakEven)
 
 
 def by_definition(loss, positive, scores, weight):
@@ -96,15 +84,21 @@ def most(objective, slope, n, total, weight):
 
 
 def break_even(loss, positive, scores, weight):
-    """Return a loss of the top rows as a quadratic program."""
-    n_pos = weight[positive].sum()
+    """Return the smoothed break-even risk as a quadratic program in β of eq. 8, in n₊ of n rows."""
+    n_pos, n = weight[positive].sum(), weight.sum()
+    y = np.where(positive, 1.0, -1.0)
+    mu = 2.0 * loss.epsilon / n
+
+    def beta(x):
+        return np.where(positive, 1.0 - x, x)  # x: whether a row is labelled positive
 
     def objective(x):
-        away = x - positive
-        missed = loss.margin * (n_pos - weight @ (x * positive))
-        return missed + (weight * scores) @ away - loss.kappa / 2.0 * weight @ away**2
+        wrong = beta(x)
+        missed = weight @ (wrong * positive) / n_pos
+        return missed - 2.0 / n * weight @ (y * scores * wrong) - mu / 2.0 * weight @ wrong**2
 
     def slope(x):
-        return weight * (scores - loss.margin * positive - loss.kappa * (x - positive))
+        by_beta = weight * (positive / n_pos - 2.0 / n * y * scores - mu * beta(x))
+        return np.where(positive, -by_beta, by_beta)
 
-    return most(objective, slope, len(scores), n_pos, weight) / n_pos
+    return most(objective, slope, len(scores), n_pos, weight)

@@ -16,7 +16,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from directrix import (
-    BetaBernoulliClassifier,
     DirectClassifier,
     Frontier,
     MomentClassifier,
@@ -89,10 +88,10 @@ from directrix.exceptions.files import (
     NotUtf8Error,
 )
 from directrix.export import to_onnx
+from directrix.linear.lbfgs import lbfgs
 from directrix.metrics import RecallAtFPR
 from directrix.metrics.limit import Limit
 from directrix.rows.rows import FrameRows
-from directrix.solve import lbfgs
 
 pytestmark = pytest.mark.every_case  # each case sees its own error, and is cheap
 
@@ -692,16 +691,6 @@ FITS = {
         ScorecardClassifier("auc", cv=2, max_crosses=0),
         rows(300, 300, 1.0),
         NotBetterThanBaselineWarning,
-    ),
-    "one side of one half": (
-        BetaBernoulliClassifier(plateaus=(0.05, 0.2)),
-        rows(gap=0.5),
-        OneClassPredictedWarning,
-    ),
-    "steps along the penalty": (
-        BetaBernoulliClassifier(kernel="rbf", solver="sgd", alpha=10.0),
-        rows(),
-        ConvergenceWarning,
     ),
     "moments choose one class": (
         MomentClassifier("error", learn_from="moments"),

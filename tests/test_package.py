@@ -80,7 +80,7 @@ def test_completion_offers_public_names_only():
     )
     offered = set(printed.stdout.split())
     assert offered == {*directrix.__all__, *directrix._ROOMS}
-    for room in set(directrix._ROOMS) - {"exceptions", "objectives"}:
+    for room in set(directrix._ROOMS) - {"exceptions"}:
         module = getattr(directrix, room)
         assert dir(module) == sorted(module.__all__)
     hidden = {"export_state", "from_state", "scoring_formula", "takes_costs_or_days"}
@@ -99,9 +99,7 @@ def test_every_room_is_an_attribute_of_the_package():
         directrix.nothing  # noqa: B018
 
 
-@pytest.mark.parametrize(
-    ("room", "base"), [("losses", "Loss"), ("metrics", "Metric"), ("risks", "Risk")]
-)
+@pytest.mark.parametrize(("room", "base"), [("metrics", "Metric"), ("risks", "Risk")])
 def test_a_room_lists_all_its_classes(room, base):
     package = importlib.import_module(f"directrix.{room}")
     files = (

@@ -46,8 +46,7 @@ LIKELIHOOD = "scorecard, likelihood"
 CLASSES = {
     DIRECT: "DirectClassifier",
     "moment": "MomentClassifier",
-    "smooth": "SmoothClassifier",
-    "beta-bernoulli": "BetaBernoulliClassifier",
+    "beta-bernoulli": "PlateauClassifier",
 }
 BALANCED = "balanced logistic, tuned"
 #: What people use today, by metric: what DirectClassifier is to replace.
@@ -351,8 +350,6 @@ BLOCKS: dict[tuple[str, str], Callable[[Everything], list[str]]] = {
     ("docs/scorecard.md", "means"): card_means,
     ("docs/scorecard.md", "picture"): under_the_picture,
     ("docs/scorecard.md", "tables"): card_rows,
-    ("docs/smooth-classifier.md", "usual"): partial(against_usual, ours="smooth"),
-    ("docs/smooth-classifier.md", "one percent"): at_one_percent,
     ("docs/theory/moment-training.md", "claims"): partial(
         paper_claims, claims=ghanbari_2019.claims
     ),

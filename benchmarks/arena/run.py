@@ -8,7 +8,7 @@ processes; ``--without "LibAUC"`` leaves a competitor for a later run.
 
 Two repeats of five stratified folds, the same for all. At most 10,000 rows a set, a fixed sample.
 All that is chosen, is chosen in folds of the training rows: for the competitors, three, the same
-for all of them; for `MomentClassifier` and `SmoothClassifier` in folds of their own. Every metric
+for all of them; for `MomentClassifier` in folds of its own. Every metric
 is exact on the fold held out.
 
 * Features are standardised on the training rows for competitors; ours get them as they are.

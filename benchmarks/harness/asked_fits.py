@@ -21,13 +21,11 @@ from sklearn.naive_bayes import GaussianNB
 from benchmarks.harness.numbers import numbers_of
 from benchmarks.harness.runner import quiet
 from directrix import (
-    BetaBernoulliClassifier,
     Binner,
     DirectClassifier,
     MomentClassifier,
     OperatingPointClassifier,
     ScorecardClassifier,
-    SmoothClassifier,
     summarize,
 )
 from directrix._typing import AnyArray, FloatArray
@@ -105,21 +103,6 @@ FROM_ROWS: dict[str, tuple[type[Any], dict[str, Asked]]] = {
             "balanced": BALANCED,
             "from moments": Asked({"metric": "auc", "learn_from": "moments"}, ("sample_weight",)),
             "shrunk": Asked({"metric": Cost(1, 5), "shrinkage": "cv"}),
-        },
-    ),
-    "smooth": (
-        SmoothClassifier,
-        {
-            "weights": Asked(_METRIC, ("sample_weight",)),
-            "groups": Asked({"metric": "auc"}, ("groups",)),
-            "balanced": BALANCED,
-        },
-    ),
-    "beta-Bernoulli": (
-        BetaBernoulliClassifier,
-        {
-            "weights": Asked({}, ("sample_weight",)),
-            "balanced": Asked({"class_weight": "balanced"}),
         },
     ),
 }

@@ -26,10 +26,7 @@ import directrix
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
-ESTIMATORS = (
-    *("MomentClassifier", "SmoothClassifier", "BetaBernoulliClassifier"),
-    *("DirectClassifier", "ScorecardClassifier"),
-)
+ESTIMATORS = (*("MomentClassifier", "DirectClassifier", "ScorecardClassifier"),)
 #: The most lines that each room may have.
 BUDGETS = "benchmarks/harness/rooms.toml"
 _BUDGETS_HEAD = """\
@@ -127,7 +124,6 @@ def fits() -> dict[str, int]:
         source = {"target": "label", "progress": False}
         calls: dict[str, Callable[[], Any]] = {
             "MomentClassifier.fit": lambda: directrix.MomentClassifier("auc").fit(numbers, y),
-            "SmoothClassifier.fit": lambda: directrix.SmoothClassifier("auc").fit(numbers, y),
             "DirectClassifier.fit": lambda: directrix.DirectClassifier("auc").fit(numbers, y),
             "ScorecardClassifier.fit": lambda: directrix.ScorecardClassifier("auc").fit(table, y),
             "DirectClassifier.fit_source": lambda: directrix.DirectClassifier("auc").fit_source(

@@ -1,6 +1,6 @@
 """Record the fits of all classifiers before a change, and compare them with those after it.
 
-``python -m benchmarks.harness.same_fits record out.npz`` fits four classifiers in five settings
+``python -m benchmarks.harness.same_fits record out.npz`` fits two classifiers in five settings
 each to 24 data sets, and scorecards in 16 settings to 12 tables, some of both by ``fit_source``
 from a Parquet file; of larger sets, a sample. Coefficients, intercepts, probabilities and
 thresholds go to a file, with the numbers of operating points, reports, calibrations and cards.
@@ -31,11 +31,9 @@ from benchmarks.harness.data import TABLES, Rows, load, load_table
 from benchmarks.harness.numbers import numbers_of
 from benchmarks.harness.runner import quiet
 from directrix import (
-    BetaBernoulliClassifier,
     DirectClassifier,
     MomentClassifier,
     ScorecardClassifier,
-    SmoothClassifier,
 )
 from directrix._typing import FloatArray
 from directrix.metrics import Cost, RecallAtFPR
@@ -53,19 +51,9 @@ METRICS = {
     "recall at FPR 5 %": RecallAtFPR(0.05),
     "cost 1:5": Cost(fp=1, fn=5),
 }
-KERNEL = "kernel"
 CLASSIFIERS: dict[str, dict[str, Callable[[], Any]]] = {
-    **{
-        classifier.__name__: {name: partial(classifier, metric) for name, metric in METRICS.items()}
-        for classifier in (MomentClassifier, SmoothClassifier, DirectClassifier)
-    },
-    "BetaBernoulliClassifier": {
-        "default": BetaBernoulliClassifier,
-        "learned": partial(BetaBernoulliClassifier, plateaus="learned"),
-        "tuned": partial(BetaBernoulliClassifier, alpha="auto"),
-        "sparse": partial(BetaBernoulliClassifier, prior="gaussian-laplace"),
-        KERNEL: partial(BetaBernoulliClassifier, kernel="rbf"),
-    },
+    classifier.__name__: {name: partial(classifier, metric) for name, metric in METRICS.items()}
+    for classifier in (MomentClassifier, DirectClassifier)
 }
 RECALL = METRICS["recall at FPR 5 %"]
 #: Settings of scorecards; "first" in ``monotone`` stands for the first column of numbers.
@@ -89,7 +77,7 @@ CARDS: dict[str, dict[str, Any]] = {
     "limit": {"metric": "f1", "limits": {"fpr": 0.3}, "guarantee": 0.8},
 }
 SOURCES = ("auc", "recall at FPR 5 %")
-_ROWS_OF_CLASS, _ROWS_OF_KERNEL, _ROWS_OF_CARD = 1000, 300, 600
+_ROWS_OF_CLASS, _ROWS_OF_CARD = 1000, 600
 _SHOWN = 10
 ALL_SETS = (*asked_fits.LOADERS, *TABLES, *SETS)
 Fits = dict[str, FloatArray]
@@ -124,14 +112,9 @@ def _sample(y: Any, most: int) -> Any:
 
 def fit(classifier: str, setting: str, rows: Rows) -> Fits:
     """Fit one classifier; return its arrays by name."""
-    if setting == KERNEL:  # all pairs of rows
-        step = max(len(rows.y) // _ROWS_OF_KERNEL, 1)
-        rows = Rows(rows.X[::step], rows.y[::step])
     with quiet():
         model = CLASSIFIERS[classifier][setting]().fit(*rows)
     arrays = {"predict_proba": model.predict_proba(rows.X)[:, 1], **numbers_of(model)}
-    if setting == KERNEL:
-        return arrays | {"decision_function": model.decision_function(rows.X)}
     return arrays | {"coef_": model.coef_.ravel(), "intercept_": np.ravel(model.intercept_)}
 
 

@@ -12,6 +12,8 @@ from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import StratifiedKFold, TunedThresholdClassifierCV
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import RobustScaler, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.utils import check_random_state
 
@@ -27,14 +29,13 @@ from benchmarks.rivals.base import (
 )
 from benchmarks.rivals.ours import Ours
 from directrix import (
-    BetaBernoulliClassifier,
     DirectClassifier,
     MomentClassifier,
-    SmoothClassifier,
 )
 from directrix._typing import AnyArray, FloatArray
 from directrix.metrics import Cost, Metric
 from directrix.metrics.at_threshold import ThresholdMetric
+from directrix.papers import PlateauClassifier, SmoothedROCAreaClassifier
 
 
 class Prior(Rival):
@@ -256,9 +257,10 @@ TUNED = "logistic, tuned"
 RIVALS: dict[str, Rival] = {
     "direct": Ours(DirectClassifier),
     "moment": Ours(MomentClassifier),
-    "smooth": Ours(SmoothClassifier),
     "beta-bernoulli": Grid(
-        lambda alpha: BetaBernoulliClassifier(alpha=alpha), (0.1, 1.0, 10.0, 100.0), family="ours"
+        lambda lam: make_pipeline(RobustScaler(), PlateauClassifier("robust", lam=lam)),
+        (0.1, 1.0, 10.0, 100.0),
+        family="ours",
     ),
     "prior": Prior(),
     "Fisher": _discriminant(solver="svd"),
@@ -273,10 +275,11 @@ RIVALS: dict[str, Rival] = {
     "SGD, hinge": _sgd("hinge"),
     "SGD, log": _sgd("log_loss", probabilities=True),
     "Adam": Grid(_Adam, (0.001, 0.01), probabilities=True),
-    # The pairwise hinge by L-BFGS of Ghanbari and Scheinberg (2018): its own threshold is not
-    # chosen on folds.
+    # By L-BFGS, with the corner of Zhang and others (2011).
     "pairwise hinge": Grid(
-        lambda alpha: SmoothClassifier("auc", loss="pairwise_hinge", alpha=alpha, cv=2),
+        lambda lam: make_pipeline(
+            StandardScaler(), SmoothedROCAreaClassifier(lam=lam, fit_intercept=True)
+        ),
         (1e-4, 1e-2),
         moves_all=True,
     ),

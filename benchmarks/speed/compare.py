@@ -29,7 +29,7 @@ _BEFORE = """
 import json, warnings
 import numpy as np
 from time import process_time
-from directrix import BetaBernoulliClassifier, MomentClassifier, Moments, SmoothClassifier
+from directrix import DirectClassifier, MomentClassifier, Moments
 from directrix.frontier import Frontier
 from directrix.metrics import RecallAtFPR
 warnings.simplefilter("ignore")
@@ -37,7 +37,7 @@ rng = np.random.default_rng(0)
 y = rng.random(20_000) < 0.2
 X = rng.standard_normal((20_000, 20))
 X[:, :5] += 0.5 * y[:, None]
-few, some = slice(0, 2000), slice(0, 5000)
+few = slice(0, 2000)
 moments = Moments.of(X, y)
 """
 TASKS = {
@@ -45,8 +45,7 @@ TASKS = {
     "frontier": "Frontier(moments).best(RecallAtFPR(0.01))",
     "moment fit, auc": "MomentClassifier('auc').fit(X, y)",
     "moment fit, error": "MomentClassifier('error').fit(X, y)",
-    "smooth fit": "SmoothClassifier('error').fit(X[few], y[few])",
-    "beta-bernoulli fit": "BetaBernoulliClassifier().fit(X[some], y[some])",
+    "direct fit": "DirectClassifier('error').fit(X[few], y[few])",
 }
 _TIMED = """
 taken = {{}}

@@ -16,14 +16,14 @@ from benchmarks.harness.record import Record, Row, distinct, numbers, select
 from benchmarks.harness.runner import Part, Study, quiet
 from directrix._typing import FloatArray
 from directrix.frontier import Frontier
-from directrix.linear.objectives import MomentObjective
 from directrix.metrics import BalancedError, Cost, PrecisionAtK, RecallAtFPR
 from directrix.metrics.base import Metric
 from directrix.metrics.table import resolve
 from directrix.moments import ClassMoments, Moments
 from directrix.moments.projection import Partials, ScoreMoments, project
+from directrix.papers.ghanbari_li_scheinberg_2019 import wolfe_lbfgs
+from directrix.papers.moment_risk import MomentObjective, part_of_mean
 from directrix.risks.base import Risk
-from directrix.solve import part_of_mean, wolfe_lbfgs
 
 METRICS: tuple[str | Metric, ...] = (
     *("error", Cost(1, 20), BalancedError(), "auc", RecallAtFPR(0.01), PrecisionAtK(0.02)),
@@ -107,7 +107,7 @@ def best_descent(moments: Moments, risk: Risk, starts: int, rng: np.random.Gener
 
 def papers_descent(moments: Moments, risk: Risk) -> float:
     """Return the risk of the papers' method: one start, their settings, λ = 0.001."""
-    start = part_of_mean(moments.positive.mean, moments.negative.mean)
+    start = np.append(part_of_mean(moments.positive.mean, moments.negative.mean), 0.0)
     solution = wolfe_lbfgs(objective_of(moments, risk, penalty=1e-3), start)
     return risk.value(project(moments, solution.coef))
 

@@ -26,7 +26,9 @@ from benchmarks.harness.data import load
 from benchmarks.harness.record import Record, Row, numbers, select
 from benchmarks.harness.runner import Part, Study
 from directrix._typing import FloatArray
-from directrix.solve import Objective, sla, vertex_search
+from directrix.linear.lbfgs import Objective
+from directrix.papers.hasan_pal_2015.continuation import sla
+from directrix.papers.hasan_pal_2015.vertex import vertex_search
 
 PUBLISHED = {"breast": 13, "heart": 27, "liver-disorders": 89, "diabetes": 156}
 SEEDS, SECONDS = range(20), 1.0

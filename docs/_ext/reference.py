@@ -30,7 +30,7 @@ ROOMS = {
     "directrix.tables": ("Tables", "Raw tables, and the bins of their columns."),
     "directrix.frontier": ("Frontier", "Candidate classifiers, and the choice among them."),
     "directrix.risks": ("Risks", "Metrics as functions of the means and variances of scores."),
-    "directrix.solve": ("Solvers", "Minimisers of objectives."),
+    "directrix.papers": ("Papers", "Classifiers of five papers, in their units."),
 }
 #: Names without a docstring.
 _LEFT_OUT = {"__version__", "TABLE", "Callback", "Objective"}

@@ -1,4 +1,4 @@
-"""Tables of metrics and losses, generated from THE TABLE while the site is built.
+"""Tables of metrics, generated from THE TABLE while the site is built.
 
 A page says where a table goes by a comment, ``<!-- table: metrics -->``, which is replaced by the
 table when Sphinx reads the page.
@@ -12,7 +12,6 @@ from dataclasses import MISSING, fields
 from inspect import getdoc
 from typing import TYPE_CHECKING, Any
 
-from directrix.linear.table import LOSSES
 from directrix.metrics import TABLE
 
 if TYPE_CHECKING:
@@ -42,27 +41,7 @@ def metric_cells() -> list[Cells]:
     ]
 
 
-def loss_cells() -> list[Cells]:
-    """Return the table of losses: a header, then one row for every listed loss."""
-    header = ("metric", "name", "loss", "convex", "tight", "time")
-    return [
-        header,
-        *(
-            (
-                next(row.name for row in TABLE if row.example == metric),
-                f'`"{loss.name}"`',
-                f"`{type(loss).__name__}`",
-                "yes" if loss.convex else "",
-                "yes" if loss.tight else "",
-                loss.runtime,
-            )
-            for metric, losses in LOSSES
-            for loss in losses
-        ),
-    ]
-
-
-TABLES = {"metrics": metric_cells, "losses": loss_cells}
+TABLES = {"metrics": metric_cells}
 
 
 def markdown(cells: Iterable[Cells]) -> str:

@@ -2,7 +2,7 @@
 Wrong labels and outliers
 =========================
 
-Some labels are wrong, and some rows are far from all others. ``BetaBernoulliClassifier`` bounds the
+Some labels are wrong, and some rows are far from all others. ``PlateauClassifier`` bounds the
 loss of such rows, so that they have little influence on the fit. The example compares it with
 logistic regression: they tie on clean rows and hardly differ with flipped labels, but a few
 outliers far on the wrong side ruin logistic regression only.
@@ -19,8 +19,8 @@ import pandas as pd
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
-from directrix import BetaBernoulliClassifier
 from directrix.displays import style
+from directrix.papers import PlateauClassifier
 
 rng = np.random.default_rng(0)
 
@@ -51,8 +51,8 @@ versions = {
 
 models = {
     "logistic regression": LogisticRegression(),
-    "Beta-Bernoulli, robust": BetaBernoulliClassifier(plateaus="robust"),
-    "Beta-Bernoulli, learned": BetaBernoulliClassifier(plateaus="learned"),
+    "Beta-Bernoulli, robust": PlateauClassifier("robust"),
+    "Beta-Bernoulli, learned": PlateauClassifier("learned"),
 }
 lines, rows = {}, {}
 for version, (X_train, y_train) in versions.items():

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from directrix.classifiers import (
-        BetaBernoulliClassifier,
         DirectClassifier,
         MomentClassifier,
         OperatingPointClassifier,
         ScorecardClassifier,
-        SmoothClassifier,
         diagnose,
     )
     from directrix.engines import summarize
@@ -24,7 +22,6 @@ if TYPE_CHECKING:
 __version__ = "0.3.0"
 
 __all__ = [
-    "BetaBernoulliClassifier",
     "Binner",
     "DirectClassifier",
     "Frontier",
@@ -32,15 +29,13 @@ __all__ = [
     "Moments",
     "OperatingPointClassifier",
     "ScorecardClassifier",
-    "SmoothClassifier",
     "__version__",
     "diagnose",
     "summarize",
 ]
 
 _MODULES = {
-    **dict.fromkeys(("BetaBernoulliClassifier", "DirectClassifier"), "classifiers"),
-    **dict.fromkeys(("MomentClassifier", "SmoothClassifier", "diagnose"), "classifiers"),
+    **dict.fromkeys(("DirectClassifier", "MomentClassifier", "diagnose"), "classifiers"),
     "Binner": "tables",
     "Frontier": "frontier",
     "Moments": "moments",
@@ -50,8 +45,8 @@ _MODULES = {
 }
 _ROOMS = (
     *("classifiers", "datasets", "displays", "documents", "engines", "exceptions"),
-    *("export", "frontier", "metrics", "moments", "monitoring", "risks"),
-    *("solve", "tables"),
+    *("export", "frontier", "metrics", "moments", "monitoring", "papers"),
+    *("risks", "tables"),
 )
 #: Rooms without public names, which tab completion leaves out.
 _INTERNAL_ROOMS = ("designs", "files", "fitting", "linear", "models", "rows")

@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from directrix import DirectClassifier, MomentClassifier, ScorecardClassifier, SmoothClassifier
+from directrix import DirectClassifier, MomentClassifier, ScorecardClassifier
 from directrix.classifiers.labels import plain_labels
 from directrix.exceptions import MissingLabelsError
 
 pytestmark = pytest.mark.filterwarnings("ignore::directrix.exceptions.NotBetterThanBaselineWarning")
-CLASSIFIERS = (DirectClassifier, MomentClassifier, ScorecardClassifier, SmoothClassifier)
+CLASSIFIERS = (DirectClassifier, MomentClassifier, ScorecardClassifier)
 
 
 def rows(n=120):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from directrix import BetaBernoulliClassifier, DirectClassifier, MomentClassifier
+from directrix import DirectClassifier, MomentClassifier
 from directrix.classifiers.scoring import Sigmoid
 
 pytestmark = pytest.mark.filterwarnings("ignore:logistic regression is as good")
@@ -29,9 +29,6 @@ class NumpyArithmetic:
     def slopes(self, value, below, above):
         return np.where(value < 0, below, above) * value
 
-    def at_most(self, value, number):
-        return np.minimum(value, number)
-
     def sigmoid(self, value):
         return expit(value)
 
@@ -41,9 +38,6 @@ class NumpyArithmetic:
     [
         MomentClassifier("f1", learn_from="moments"),
         DirectClassifier("recall@fpr=0.1", cv=3),
-        BetaBernoulliClassifier(),
-        BetaBernoulliClassifier(plateaus=(0.1, 0.6)),
-        BetaBernoulliClassifier(plateaus="learned"),
     ],
     ids=repr,
 )
@@ -54,18 +48,5 @@ def test_the_response_is_the_probability_of_the_last_class(classifier):
     np.testing.assert_allclose(probability, classifier.predict_proba(X)[:, 1], atol=1e-14)
 
 
-@pytest.mark.parametrize(("plateaus", "always"), [((0.6, 0.3), 1), ((0.1, 0.3), 0)])
-@pytest.mark.filterwarnings("ignore:every row")
-def test_plateaus_on_one_side_always_predict_one_class(plateaus, always):
-    classifier = BetaBernoulliClassifier(plateaus=plateaus).fit(X, Y)
-    assert classifier.scoring_formula().always == always
-    assert set(classifier.predict(X).tolist()) == {bool(always)}
-
-
 def test_the_greatest_slope_is_that_of_the_log_odds():
     assert Sigmoid(0.0, 0.5, 2.0).greatest_slope == 2.0
-    scores = np.linspace(-3.0, 3.0, 601)
-    response = BetaBernoulliClassifier(plateaus=(0.1, 0.6)).fit(X, Y).scoring_formula().response
-    probability = response.probability(scores, NumpyArithmetic())
-    slopes = np.diff(np.log(probability / (1.0 - probability))) / np.diff(scores)
-    assert 0 < slopes.max() <= response.greatest_slope

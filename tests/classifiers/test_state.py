@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from directrix import BetaBernoulliClassifier, DirectClassifier, MomentClassifier, SmoothClassifier
-from directrix.classifiers.state import ModelMetadata, StateArrays, restored_loss_fit
+from directrix import DirectClassifier, MomentClassifier
+from directrix.classifiers.state import StateArrays
 from directrix.exceptions import StateError
 from directrix.files.layout import is_count, is_number
-from directrix.linear import Logistic
 
 pytestmark = pytest.mark.filterwarnings("ignore:logistic regression is as good")
 
@@ -18,10 +17,7 @@ Y = X[:, 0] + RNG.normal(size=80) > 0
 
 CLASSIFIERS = (
     MomentClassifier("f1", learn_from="moments"),
-    SmoothClassifier(loss="logistic", alpha=[0.1]),
     DirectClassifier(cv=3),
-    BetaBernoulliClassifier(),
-    BetaBernoulliClassifier(kernel="rbf"),
 )
 
 
@@ -77,18 +73,3 @@ def test_what_is_a_number_and_what_is_a_count():
     assert not any(map(is_number, (True, None, "1", 2**53, np.inf, np.nan, [1])))
     assert all(map(is_count, (0, 7)))
     assert not any(map(is_count, (True, -1, 1.0, 2**53, None)))
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"loss": "logistic"}, "no loss"),
-        ({"alpha": -1.0}, "alpha"),
-        ({"n_iter": 1.5}, "iterations"),
-    ],
-)
-def test_facts_about_a_fit_are_checked(change, words):
-    facts = ModelMetadata(loss=Logistic(), alpha=0.1, n_iter=3)
-    assert restored_loss_fit(facts) == {"loss_": Logistic(), "alpha_": 0.1, "n_iter_": 3}
-    with pytest.raises(StateError, match=words):
-        restored_loss_fit(ModelMetadata(facts | change))

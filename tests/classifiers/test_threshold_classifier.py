@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from directrix import DirectClassifier, MomentClassifier, Moments, ScorecardClassifier
-from directrix.classifiers import SmoothClassifier
 from directrix.engines import HashFolds
 from directrix.exceptions import NoHeldOutScoresError
 from directrix.export import load, save
@@ -39,7 +38,6 @@ FITS = {
         X, target=Y, fold=HashFolds(3), progress=False
     ),
     "moment": lambda: MomentClassifier("auc").fit(X, Y),
-    "smooth": lambda: SmoothClassifier("auc", alpha=0.01, cv=3).fit(X, Y),
     "card": lambda: ScorecardClassifier("auc", cv=3, max_crosses=0, max_lines=None).fit(X, Y),
     "card, integer": lambda: ScorecardClassifier(
         "f1", cv=3, max_crosses=0, max_lines=None, points="integer"

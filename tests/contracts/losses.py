@@ -8,16 +8,13 @@ import numpy as np
 from contracts.cases import draw_rows, require, require_close
 
 from directrix.linear.loss import Loss
-from directrix.linear.table import metric_for
-from directrix.metrics import Error
-
-_SPREADS = (0.1, 1.0, 10.0)
-_SHARP = 1e7
 
 
-def loss_laws(loss):
-    """Return the laws of a loss by name, as functions without arguments."""
-    target = metric_for(loss) or Error()
+def loss_laws(loss, *, convex=False, of_pairs=False):
+    """Return the laws of a loss by name, as functions without arguments.
+
+    A constant added to all scores changes nothing in a loss ``of_pairs``.
+    """
     laws = {
         "declares what it is": declares_what_it_is,
         "is a value": require_value,
@@ -25,30 +22,37 @@ def loss_laws(loss):
         "many columns are evaluated as one": many_columns_are_evaluated_as_one,
         "order of rows does not matter": order_of_rows_does_not_matter,
         "weight k is k rows": weight_k_is_k_rows,
-        "common offset": common_offset,
+        "common offset": partial(common_offset, of_pairs=of_pairs),
         "finite at any scores": finite_at_any_scores,
         "float32 input, left unchanged": float32_input_left_unchanged,
         "rows of one class": rows_of_one_class,
-        "infinitely sharp is the end of the path": infinitely_sharp_is_the_end_of_the_path,
-        "within the gap of what it smooths": within_the_gap_of_what_it_smooths,
     }
-    if loss.convex:
+    if convex:
         laws["convex: above its tangents"] = above_its_tangents
-        laws["convex: never below the metric"] = partial(never_below_the_metric, metric=target)
-    if loss.tight and loss.symmetric:
-        laws["tight: tends to the metric"] = partial(tends_to_the_metric, metric=target)
     return {name: partial(law, loss) for name, law in laws.items()}
 
 
 def declares_what_it_is(loss):
-    """Require that a loss has a name, a one-line label and solvers, and is convex or tight."""
-    require(isinstance(loss, Loss), "it must be a subclass of directrix.linear.Loss")
+    """Require that a loss has a name and a one-line label."""
+    require(isinstance(loss, Loss), "it must be a subclass of directrix.linear.loss.Loss")
     require(isinstance(getattr(loss, "name", None), str), "the class needs a name")
-    require(loss.label and "\n" not in loss.label, "the label must be one line of text")
-    require(loss.convex or loss.tight, "it must declare convex = True or tight = True")
-    require(loss.solvers, "it must name at least one solver")
+    require(loss.model_label and "\n" not in loss.model_label, "the label must be one line of text")
     require(np.isfinite(loss.complexity), "its complexity must be a number")
     require(isinstance(loss.sharpen(2.0), Loss), "sharpen must return a loss")
+
+
+def common_offset(loss, *, of_pairs):
+    """Require that a constant added to all scores changes nothing just if it is of pairs."""
+    positive, scores, weight = draw_rows(9)
+    value, slope = loss.value_and_grad(positive, scores, weight)
+    other, moved = loss.value_and_grad(positive, scores + 3.0, weight)
+    if not of_pairs:
+        require(abs(other - value) > 1e-3, "a constant added to the scores changes nothing")
+        return
+    require_close(other, value, "value of shifted scores", absolute=1e-10, relative=1e-10)
+    require_close(moved, slope, "gradient of shifted scores", absolute=1e-8)
+    total = abs(float(slope.sum()))
+    require(total <= 1e-12 * (1.0 + np.abs(slope).sum()), f"the gradient sums to {total}")
 
 
 def require_value(subject):
@@ -131,20 +135,6 @@ def weight_k_is_k_rows(loss):
         require(not slope[rows.weight == 0].any(), "a row of weight zero has a gradient")
 
 
-def common_offset(loss):
-    """Require that a constant added to all scores changes nothing just if it is declared so."""
-    positive, scores, weight = draw_rows(9)
-    value, slope = loss.value_and_grad(positive, scores, weight)
-    other, moved = loss.value_and_grad(positive, scores + 3.0, weight)
-    if not loss.shift_invariant:
-        require(abs(other - value) > 1e-3, "a constant added to the scores changes nothing")
-        return
-    require_close(other, value, "value of shifted scores", absolute=1e-10, relative=1e-10)
-    require_close(moved, slope, "gradient of shifted scores", absolute=1e-8)
-    total = abs(float(slope.sum()))
-    require(total <= 1e-12 * (1.0 + np.abs(slope).sum()), f"the gradient sums to {total}")
-
-
 def above_its_tangents(loss):
     """Require that a convex loss is above its tangents and below its chords."""
     rng = np.random.default_rng(1)
@@ -159,66 +149,6 @@ def above_its_tangents(loss):
                 slack = 1e-10 * (1.0 + there)
                 require(there >= value + slope @ step - slack, "it is below a tangent")
                 require(middle <= (value + there) / 2.0 + slack, "it is above a chord")
-
-
-def loss_of_metric(metric, rows):
-    """Return one minus the exact metric of rows, or the metric itself if lower is better."""
-    value = metric.score(*rows)
-    return 1.0 - value if metric.greater_is_better else value
-
-
-def never_below_the_metric(loss, metric):
-    """Require that a convex loss, plus its gap and over its worst, bounds the metric."""
-    for seed in range(40, 50):
-        for ties in (False, True):
-            rows = draw_rows(seed, ties=ties, spread=_SPREADS[seed % 3])
-            bound = loss.value_and_grad(*rows)[0] + loss.gap(rows.positive, rows.weight)
-            least = loss.worst * loss_of_metric(metric, rows)
-            require(bound >= least - 1e-12, f"{bound} is below the loss {least} of {metric!r}")
-
-
-def tends_to_the_metric(loss, metric):
-    """Require that a tight loss tends to the metric."""
-    sharp = loss.sharpen(_SHARP)
-    for seed in range(50, 56):
-        rows = draw_rows(seed)
-        share = _normalised(sharp, rows)
-        truth = loss_of_metric(metric, rows)
-        require_close(share, truth, f"limit for {metric!r}", absolute=1e-6)
-
-
-def _normalised(loss, rows):
-    return (loss.value_and_grad(*rows)[0] - loss.best) / (loss.worst - loss.best)
-
-
-def within_the_gap_of_what_it_smooths(loss):
-    """Require that the distance from the unsmoothed loss is at most the declared gap."""
-    first = draw_rows(0)
-    if loss.gap(first.positive, first.weight) <= 0:
-        return
-    sharp = loss.sharpen(np.inf)
-    for seed in range(60, 70):
-        rows = draw_rows(seed, ties=seed % 2 == 1, spread=_SPREADS[seed % 3])
-        off = abs(sharp.value_and_grad(*rows)[0] - loss.value_and_grad(*rows)[0])
-        gap = loss.gap(rows.positive, rows.weight)
-        require(off <= gap + 1e-12, f"it is {off} from what it smooths, and the gap is {gap}")
-
-
-def infinitely_sharp_is_the_end_of_the_path(loss):
-    """Require that sharpening to infinity, where possible, is the limit of sharpening."""
-    rows = draw_rows(70)
-    near = loss.sharpen(_SHARP)
-    try:
-        end = loss.sharpen(np.inf)
-    except ValueError:  # the limit has no gradient
-        return
-    if not loss.symmetric:
-        return
-    if loss.tight:
-        require_close(_normalised(near, rows), _normalised(end, rows), "limit", absolute=1e-6)
-    else:
-        values = (sharp.value_and_grad(*rows)[0] for sharp in (near, end))
-        require_close(next(values), next(values), "limit", absolute=1e-6)
 
 
 def finite_at_any_scores(loss):

@@ -16,7 +16,6 @@ from directrix import (
     MomentClassifier,
     OperatingPointClassifier,
     ScorecardClassifier,
-    SmoothClassifier,
 )
 from directrix.exceptions import FewRowsWarning, TableWarning
 from directrix.tables import Table
@@ -199,7 +198,6 @@ def test_what_is_not_odd_is_not_warned_of(shape):
     [
         DirectClassifier("auc", cv=2),
         MomentClassifier("auc"),
-        SmoothClassifier("auc", cv=2, alpha=0.1),
         OperatingPointClassifier(DirectClassifier("auc", cv=2), "auc", cv=3),
         ScorecardClassifier("auc", cv=2, max_crosses=1, points="integer", warn_baseline=False),
     ],

@@ -27,22 +27,17 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import (
-    check_class_weight_classifiers,
     parametrize_with_checks,
 )
 
 from directrix import (
-    BetaBernoulliClassifier,
     DirectClassifier,
     MomentClassifier,
     Moments,
     OperatingPointClassifier,
-    SmoothClassifier,
 )
 from directrix.classifiers import ScorecardClassifier
 from directrix.frontier.pencil import EigenPencil
-from directrix.linear import ZeroOne
-from directrix.linear.table import LOSSES as LOSS_TABLE
 from directrix.metrics import AUC, Cost, RecallAtFPR
 from directrix.metrics.table import TABLE
 
@@ -54,10 +49,6 @@ LABELS_DIFFER = tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 7)
 FEW_ROWS = pytest.mark.filterwarnings("ignore::UserWarning")
 
 every_metric = pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
-every_loss = pytest.mark.parametrize(
-    ("metric", "loss"),
-    [pytest.param(metric, loss, id=loss.name) for metric, losses in LOSS_TABLE for loss in losses],
-)
 # A metric may well be best served by one class for all; the law holds then too.
 any_line = pytest.mark.filterwarnings("ignore:.*every row:UserWarning")
 
@@ -97,22 +88,6 @@ ESTIMATORS = [
     MomentClassifier(shrinkage=0.1),
     MomentClassifier(class_weight="balanced"),
     # Few candidates: what is checked is not how good the best is.
-    SmoothClassifier(alpha=1e-2, cv=2),
-    SmoothClassifier(alpha=1e-3, levels=1.0, cv=2),
-    SmoothClassifier(alpha=1e-2, cv=2, class_weight="balanced"),
-    SmoothClassifier(loss="logistic", alpha=1e-3, cv=2),
-    SmoothClassifier(loss="sigmoid", alpha=1e-3, cv=2),
-    SmoothClassifier(loss="hinge", kernel="rbf", alpha=1e-2, cv=2),
-    SmoothClassifier(loss="hinge", kernel="rbf", alpha=0.1, cv=None, class_weight="balanced"),
-    SmoothClassifier(loss="logistic", kernel="polynomial", alpha=0.1, cv=2),
-    SmoothClassifier(loss="logistic", solver="sgd", alpha=1e-2, cv=2),
-    BetaBernoulliClassifier(),
-    BetaBernoulliClassifier(plateaus="learned"),
-    BetaBernoulliClassifier(plateaus=(0.05, 0.7), alpha=(0.1, 1.0)),
-    BetaBernoulliClassifier(prior="gaussian-laplace"),
-    BetaBernoulliClassifier(kernel="rbf"),
-    BetaBernoulliClassifier(kernel="polynomial", class_weight="balanced"),
-    BetaBernoulliClassifier(kernel="rbf", prior="gaussian-laplace"),
     DirectClassifier(cv=2),
     ScorecardClassifier(cv=2),
     ScorecardClassifier(cv=2, learn_from="counts"),
@@ -120,9 +95,8 @@ ESTIMATORS = [
     OperatingPointClassifier(GaussianNB(), cv=3),
     OperatingPointClassifier(GaussianNB(), "balanced_error", response_method="predict_proba"),
 ]
-if SELECTION.limit is not None:  # the first of each class, and one with a kernel
-    first = {type(estimator): estimator for estimator in ESTIMATORS[::-1]}
-    ESTIMATORS = [*first.values(), SmoothClassifier(loss="hinge", kernel="rbf", alpha=1e-2, cv=2)]
+if SELECTION.limit is not None:  # the first of each class
+    ESTIMATORS = [*{type(estimator): estimator for estimator in ESTIMATORS[::-1]}.values()]
 
 
 def holds_out(estimator):
@@ -130,8 +104,6 @@ def holds_out(estimator):
     given = estimator.get_params(deep=False)
     if isinstance(estimator, MomentClassifier):
         return given["learn_from"] == "rows" or given["shrinkage"] == "cv"
-    if isinstance(estimator, BetaBernoulliClassifier):
-        return True  # or its plateaus have a prior, which has the weight of a row or two
     return "cv" in given  # to which the check gives folds
 
 
@@ -314,9 +286,9 @@ def test_real_rows_are_recalled_better_at_few_false_positives(figure):
     assert recalls[0] > recalls[1]
 
 
-def smooth(metric="error", **options):
-    """Return a classifier of a short sweep."""
-    return SmoothClassifier(metric, **{"alpha": (1e-2, 1e-3), "levels": 1.0, "cv": 3} | options)
+def direct(metric="error", **options):
+    """Return a classifier with few folds."""
+    return DirectClassifier(metric, **{"cv": 3} | options)
 
 
 def splits(y):
@@ -327,88 +299,22 @@ def splits(y):
 def assert_same_line(ours, theirs, atol):
     np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=0, atol=atol)
     np.testing.assert_allclose(ours.intercept_, theirs.intercept_, rtol=0, atol=atol)
-    assert (ours.loss_, ours.alpha_) == (theirs.loss_, theirs.alpha_)
-
-
-@FEW_ROWS
-def test_a_class_that_weighs_nothing_chooses_no_candidate():
-    # The whole sweep: its candidates differ by less than one row in ten million.
-    check_class_weight_classifiers("SmoothClassifier", SmoothClassifier())
+    assert ours.report_.chosen == theirs.report_.chosen
 
 
 @any_line
-@every_metric
-def test_a_sweep_serves_every_metric(row):
-    X, y = rows(300, 4)
-    ours = smooth(row.example).fit(X, y)
-    new = rows(500, 4, seed=1)[0]
-    scores, probability = ours.decision_function(new), ours.predict_proba(new)
-    assert scores.shape == (500,)
-    assert ours.coef_.shape == (1, 4)
-    assert np.isfinite(scores).all()
-    np.testing.assert_array_equal(ours.predict(new), ours.classes_[(scores > 0).astype(int)])
-    order = np.argsort(scores)
-    apart = np.diff(scores[order]) > 1e-6
-    assert (np.diff(probability[order, 1])[apart] > 0).all()
-    # 2 ridges, 4 costs; a plateau for the weaker ridge; for rankings pairs, convex and tight.
-    assert len(ours.candidates_) == (12 if row.example.uses_threshold else 16)
-    point = ours.operating_point_
-    assert point.metric == row.example
-    assert point.rows == "held-out rows"
-    tried = [
-        each for each in ours.candidates_ if (each.loss, each.alpha) == (ours.loss_, ours.alpha_)
-    ]
-    # Scores of folds are put on one scale once more for the candidate that is chosen, and a limit
-    # is kept on new rows, so that the metric is near what candidates were compared by.
-    assert any(each.metric == pytest.approx(point.empirical.metric, abs=0.05) for each in tried)
-
-
-@any_line
-@every_loss
-@pytest.mark.filterwarnings("ignore:a limit of 0.01")  # which so few rows cannot keep
-def test_every_loss_is_fitted_for_its_metric(metric, loss):
-    X, y = rows(120, 3, share=0.5)
-    X[:, 0] += y
-    solver = "vertex" if loss == ZeroOne() else "lbfgs"
-    ours = SmoothClassifier(metric, loss=loss.name, alpha=1e-2, solver=solver, cv=2)
-    ours.set_params(random_state=0).fit(X, y)
-    assert ours.loss_ == loss  # with the parameters of the metric
-    assert len(ours.candidates_) == 1  # that loss and no other
-    assert ours.history_[-1].value <= ours.history_[0].value
-    new, its = rows(2000, 3, seed=1, share=0.5)
-    new[:, 0] += its
-    assert AUC().score(its, ours.decision_function(new)) > 0.8
-
-
-@any_line
-@every_metric
-def test_a_row_is_held_out_as_a_whole_in_a_sweep(row):
-    X, y = rows(300, 4)
-    weight = np.random.default_rng(2).integers(1, 4, len(y))
-    ours = smooth(row.example, cv=splits(y)).fit(X, y, weight)
-    theirs = smooth(row.example, cv=splits(y)).fit(X, y, weight + 1e-9)
-    assert (ours.loss_, ours.alpha_) == (theirs.loss_, theirs.alpha_)
-    for one, other in zip(ours.candidates_, theirs.candidates_, strict=True):
-        assert one[:-1] == other[:-1]
-        assert one.metric == pytest.approx(other.metric, abs=1e-6)
-    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=0, atol=1e-4)
-
-
-@any_line
-@pytest.mark.parametrize(
-    "options", [{}, {"loss": "sigmoid"}, {"class_weight": "balanced"}], ids=str
-)
+@pytest.mark.parametrize("options", [{}, {"class_weight": "balanced"}], ids=str)
 @pytest.mark.parametrize("metric", ["error", "f1", RecallAtFPR(0.1)], ids=str)
 def test_rows_of_weight_zero_are_absent_and_order_does_not_matter(metric, options):
     X, y = rows(300, 4)
     weight = np.random.default_rng(1).uniform(0.5, 2.0, 300) * (np.arange(300) % 3 > 0)
-    ours = smooth(metric, **options).fit(np.where(weight[:, None] > 0, X, 1e6), y, weight)
+    ours = direct(metric, **options).fit(np.where(weight[:, None] > 0, X, 1e6), y, weight)
     kept = weight > 0
-    theirs = smooth(metric, **options).fit(X[kept], y[kept], weight[kept])
+    theirs = direct(metric, **options).fit(X[kept], y[kept], weight[kept])
     np.testing.assert_array_equal(ours.coef_, theirs.coef_)
     np.testing.assert_array_equal(ours.intercept_, theirs.intercept_)
     order = np.random.default_rng(3).permutation(300)
-    moved = smooth(metric, **options).fit(X[order], y[order], weight[order])
+    moved = direct(metric, **options).fit(X[order], y[order], weight[order])
     assert_same_line(moved, ours, atol=1e-9)
 
 
@@ -418,8 +324,8 @@ def test_rows_of_weight_zero_are_absent_and_order_does_not_matter(metric, option
 def test_units_do_not_matter_to_a_sweep(metric, scale, offset):
     X, y = rows(600, 3)
     X = np.round(2.0 * X) / 2.0  # what is added is then exact, and scores are not too close
-    ours = smooth(metric, cv=splits(y)).fit(X, y)
-    moved = smooth(metric, cv=splits(y)).fit(X * scale + offset, y)
+    ours = direct(metric, cv=splits(y)).fit(X, y)
+    moved = direct(metric, cv=splits(y)).fit(X * scale + offset, y)
     np.testing.assert_array_equal(moved.predict(X * scale + offset), ours.predict(X))
     np.testing.assert_allclose(moved.coef_ * scale, ours.coef_, rtol=0, atol=1e-9)
 
@@ -428,8 +334,8 @@ def test_units_do_not_matter_to_a_sweep(metric, scale, offset):
 def test_an_offset_of_a_million_million_changes_no_prediction_of_a_sweep(metric):
     X, y = rows(600, 3)
     X = np.round(2.0 * X) / 2.0
-    ours = smooth(metric, cv=splits(y)).fit(X, y)
-    moved = smooth(metric, cv=splits(y)).fit(X + 1e12, y)
+    ours = direct(metric, cv=splits(y)).fit(X, y)
+    moved = direct(metric, cv=splits(y)).fit(X + 1e12, y)
     np.testing.assert_array_equal(moved.predict(X + 1e12), ours.predict(X))
     # A mean is known to 1e-4 there; of the line that moves what the descent has left to fall.
     np.testing.assert_allclose(moved.coef_, ours.coef_, rtol=0, atol=1e-4)
@@ -439,23 +345,9 @@ def test_an_offset_of_a_million_million_changes_no_prediction_of_a_sweep(metric)
 def test_sparse_rows_of_mean_zero_are_swept_as_dense_ones(metric):
     X, y = rows(300, 4)
     X -= X.mean(axis=0)
-    ours, theirs = (smooth(metric, cv=splits(y)).fit(each, y) for each in (sparse.csr_array(X), X))
+    ours, theirs = (direct(metric, cv=splits(y)).fit(each, y) for each in (sparse.csr_array(X), X))
     assert_same_line(ours, theirs, atol=1e-9)
     np.testing.assert_array_equal(ours.predict(sparse.csr_array(X)), theirs.predict(X))
-
-
-def test_sparse_rows_are_scaled_alone_so_that_a_ridge_bends_another_way():
-    X, y = rows(300, 4)
-    X = np.where(X > 0, X + 3.0, 0.0)
-    apart = []
-    for alpha in (1e-1, 1e-7):
-        fits = [
-            SmoothClassifier(loss="logistic", alpha=alpha, cv=splits(y)).fit(each, y)
-            for each in (sparse.csr_array(X), X)
-        ]
-        scores = [each.decision_function(X) for each in fits]
-        apart.append(1.0 - np.corrcoef(*scores)[0, 1])
-    assert apart[1] < 1e-3 < apart[0]
 
 
 HOLDERS = {
@@ -474,7 +366,7 @@ def test_whatever_holds_the_rows_the_sweep_is_the_same(holder):
     X = X.astype(np.float32).astype(np.float64)
     held = holder(X)
     like = sparse.csr_array(X) if sparse.issparse(held) else X
-    ours, theirs = smooth().fit(held, y), smooth().fit(like, y)
+    ours, theirs = direct().fit(held, y), direct().fit(like, y)
     assert_same_line(ours, theirs, atol=1e-9)
     np.testing.assert_array_equal(ours.predict(held), theirs.predict(like))
     assert ours.decision_function(held).dtype == np.float64
@@ -486,30 +378,25 @@ def test_whatever_holds_the_rows_the_sweep_is_the_same(holder):
         assert not hasattr(ours, "feature_names_in_")
 
 
-@pytest.mark.parametrize(
-    "options", [{}, {"loss": "zero_one", "solver": "vertex", "random_state": 3, "cv": 2}], ids=str
-)
-def test_a_fit_and_its_clone_and_its_pickle_are_the_same(options):
+def test_a_fit_and_its_clone_and_its_pickle_are_the_same():
     X, y = rows(90, 2)
-    ours = smooth(**options).fit(X, y)
+    ours = direct().fit(X, y)
     again = clone(ours).fit(X, y)
     read = pickle.loads(pickle.dumps(ours))  # noqa: S301 - our own bytes
     for other in (again, read):
         np.testing.assert_array_equal(other.coef_, ours.coef_)
         np.testing.assert_array_equal(other.predict_proba(X), ours.predict_proba(X))
-        assert other.candidates_ == ours.candidates_
         assert other.get_params() == ours.get_params()
-    assert read.history_ == ours.history_
     assert read.operating_point_ == ours.operating_point_
 
 
 def test_a_sweep_in_a_pipeline_and_a_grid_of_metrics():
     X, y = rows(300, 3)
     metric = RecallAtFPR(0.1)
-    steps = make_pipeline(StandardScaler(), smooth())
-    grid = {"smoothclassifier__metric": ["error", "auc", metric]}
+    steps = make_pipeline(StandardScaler(), direct())
+    grid = {"directclassifier__metric": ["error", "auc", metric]}
     search = GridSearchCV(steps, grid, scoring=metric.scorer(), cv=3).fit(X, y)
-    assert search.best_params_["smoothclassifier__metric"] in grid["smoothclassifier__metric"]
+    assert search.best_params_["directclassifier__metric"] in grid["directclassifier__metric"]
     means = search.cv_results_["mean_test_score"]
     assert search.best_score_ == means.max() > 0.2
     assert search.score(X, y) == pytest.approx(metric.score(y, search.decision_function(X)))
@@ -519,10 +406,7 @@ def test_a_sweep_in_a_pipeline_and_a_grid_of_metrics():
 
 EVERY = {
     "direct": DirectClassifier(cv=StratifiedKFold(3)),
-    "smooth": SmoothClassifier(cv=StratifiedKFold(3)),
-    "one loss": SmoothClassifier(loss="logistic", alpha=0.01, cv=StratifiedKFold(3)),
     "moments": MomentClassifier(learn_from="moments"),
-    "beta-bernoulli": BetaBernoulliClassifier(),
 }
 every_classifier = pytest.mark.parametrize("classifier", EVERY.values(), ids=EVERY)
 simple_rows = pytest.mark.filterwarnings("ignore:logistic regression is as good:UserWarning")

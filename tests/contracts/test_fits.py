@@ -12,14 +12,12 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
 from directrix import (
-    BetaBernoulliClassifier,
     Binner,
     DirectClassifier,
     MomentClassifier,
     Moments,
     OperatingPointClassifier,
     ScorecardClassifier,
-    SmoothClassifier,
 )
 from directrix.classifiers.base import LinearClassifier
 from directrix.engines import HashFolds
@@ -33,18 +31,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 ESTIMATORS = {
     "moment": (MomentClassifier, {}, "_keep"),
     "direct": (DirectClassifier, {"cv": 3}, "_keep"),
-    "smooth": (SmoothClassifier, {"loss": "logistic", "alpha": 0.1, "cv": 3}, "_keep"),
-    "kernel": (
-        SmoothClassifier,
-        {"loss": "logistic", "alpha": 0.1, "cv": 3, "kernel": "rbf"},
-        "_keep",
-    ),
-    "previous": (
-        SmoothClassifier,
-        {"loss": "logistic", "alpha": 0.1, "cv": 3, "start": "previous"},
-        "_keep",
-    ),
-    "beta": (BetaBernoulliClassifier, {"alpha": 0.1}, "_set_feature_scales"),
     "card": (ScorecardClassifier, {"cv": 3, "max_crosses": 0}, "_final_report"),
     "any model": (OperatingPointClassifier, {"estimator": LogisticRegression()}, "_keep"),
 }
@@ -217,10 +203,9 @@ def test_parameters_and_requests_of_metadata_are_kept(name):
     assert estimator.get_metadata_routing().fit.requests["sample_weight"] is True
 
 
-@pytest.mark.parametrize("name", ["direct", "smooth"])
-def test_fits_for_each_metric_leave_the_estimator_unfitted(name):
+def test_fits_for_each_metric_leave_the_estimator_unfitted():
     X, y = rows()
-    estimator = made(name) if name == "direct" else SmoothClassifier(cv=3)
+    estimator = made("direct")
     before = dict(vars(estimator))
     each = estimator.fit_each(["error", "recall@fpr=0.1"], X, y)
     assert vars(estimator) == before
@@ -303,7 +288,7 @@ def fit_few(name):
     return made(name).fit(X, y)
 
 
-@pytest.mark.parametrize("name", ["card", "smooth", "beta", "direct"])
+@pytest.mark.parametrize("name", ["card", "direct"])
 def test_fits_in_threads_give_their_warnings_and_leave_the_filters(name):
     with warnings.catch_warnings(record=True) as alone:
         warnings.simplefilter("always")
@@ -316,7 +301,7 @@ def test_fits_in_threads_give_their_warnings_and_leave_the_filters(name):
         assert warnings.filters == before
     number = [sum(w.category is FewRowsWarning for w in each) for each in (alone, together)]
     assert number[1] == 4 * number[0]
-    assert number[0] or name == "beta"
+    assert number[0]
 
 
 def test_every_classifier_is_held_to_these_laws():

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from directrix import BetaBernoulliClassifier, DirectClassifier, MomentClassifier, SmoothClassifier
+from directrix import DirectClassifier, MomentClassifier
 from directrix.designs import lines as line_search
 from directrix.engines import HashFolds
 from directrix.engines.column_roles import ColumnRoles, Partition
@@ -270,9 +270,7 @@ def test_a_counter_that_remembers_enough_begins_anew(monkeypatch):
 
 CLASSIFIERS = {
     "Direct": DirectClassifier("auc", cv=3),
-    "Smooth": SmoothClassifier("auc", cv=3, alpha=1e-2),
     "Moment": MomentClassifier("auc"),
-    "BetaBernoulli": BetaBernoulliClassifier(alpha=(0.1, 1.0)),
 }
 
 
@@ -317,21 +315,6 @@ def test_groups_reach_every_classifier(classifier):
         assert with_groups < classifier.fit(X, y).operating_point_.empirical.metric - 0.05
 
 
-@pytest.mark.filterwarnings("ignore::directrix.exceptions.FewRowsWarning")  # few rows
-def test_groups_are_routed_as_metadata():
-    import sklearn
-    from sklearn.model_selection import GridSearchCV, GroupKFold
-
-    X, y, group = grouped()
-    with sklearn.config_context(enable_metadata_routing=True):
-        ours = SmoothClassifier("auc", alpha=1e-2).set_fit_request(groups=True)
-        search = GridSearchCV(
-            ours, {"levels": [(1.0,), (2.0,)]}, cv=GroupKFold(3), scoring="roc_auc"
-        )
-        search.fit(X, y, groups=group)
-    assert search.best_estimator_.operating_point_.empirical.metric <= 1.0
-
-
 def test_groups_that_cannot_be_held_out_are_refused():
     X, y, _ = grouped()
     with pytest.raises(ValueError, match="groups leave no two folds with rows of both classes"):
@@ -360,7 +343,7 @@ def test_above_the_rows_that_choose_their_order_does_not_matter(monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore:logistic regression is as good")
-@pytest.mark.parametrize("classifier", [DirectClassifier(), SmoothClassifier(), MomentClassifier()])
+@pytest.mark.parametrize("classifier", [DirectClassifier(), MomentClassifier()])
 def test_in_memory_the_order_changes_not_a_bit(classifier):
     rng = np.random.default_rng(3)
     X = np.round(rng.normal(size=(600, 8)))

@@ -14,7 +14,8 @@ from directrix.frontier import pencil as _standard_space
 from directrix.metrics import PRBEP, BalancedError, Cost, PrecisionAtK, RecallAtFPR
 from directrix.metrics.table import resolve
 from directrix.moments.projection import project
-from directrix.solve import part_of_mean, wolfe_lbfgs
+from directrix.papers.ghanbari_li_scheinberg_2019 import wolfe_lbfgs
+from directrix.papers.moment_risk import part_of_mean
 
 METRICS = ("error", Cost(1, 20), BalancedError(), "auc", RecallAtFPR(0.01), PrecisionAtK(0.02))
 PROBLEMS = 25

@@ -12,7 +12,6 @@ from directrix import (
     MomentClassifier,
     OperatingPointClassifier,
     ScorecardClassifier,
-    SmoothClassifier,
 )
 from directrix.exceptions import CostColumnError
 from directrix.export import load, save
@@ -196,7 +195,7 @@ def test_mistakes_are_named(made):
         model.predict(X)
 
 
-@pytest.mark.parametrize("classifier", [MomentClassifier, SmoothClassifier])
+@pytest.mark.parametrize("classifier", [MomentClassifier])
 def test_others_refuse_costs_of_single_rows(classifier):
     X, y, _ = drawn(300)
     with pytest.raises(CostColumnError, match="DirectClassifier"):

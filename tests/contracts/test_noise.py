@@ -24,7 +24,6 @@ from directrix import (
     MomentClassifier,
     OperatingPointClassifier,
     ScorecardClassifier,
-    SmoothClassifier,
 )
 from directrix.exceptions import OneClassPredictedWarning
 from directrix.metrics import Cost, PartialAUC, PrecisionAtK, RecallAtFPR
@@ -125,7 +124,6 @@ FAMILIES = {
         Member(counts(), 4, fit=fit_whole_weights),
         Member(card(), 3, fit=fit_whole_weights),
         Member(partial(DirectClassifier, "auc"), 3, fit=fit_whole_weights),
-        Member(partial(SmoothClassifier, "auc"), 2, fit=fit_whole_weights),
         Member(partial(MomentClassifier, "auc"), 3, fit=fit_whole_weights),
     ],
     "card, few columns, whole points, directions": [
@@ -142,7 +140,6 @@ FAMILIES = {
         Member(partial(DirectClassifier, "auc"), 6),
         *[Member(partial(DirectClassifier, metric), 1) for metric in METRICS],
         *[Member(partial(MomentClassifier, metric), 2) for metric in ("auc", "error", "f1")],
-        Member(partial(SmoothClassifier, "auc"), 2),
     ],
     "line of a source": [
         Member(partial(DirectClassifier, "auc"), 5, fit=fit_source),
@@ -300,7 +297,6 @@ TABLES = {
 }
 MODELS = {
     "Direct": DirectClassifier("auc"),
-    "Smooth": SmoothClassifier("auc", alpha=1e-2),
     "Moment": MomentClassifier("auc"),
     "Scorecard": ScorecardClassifier("auc"),
     "Scorecard of counts": ScorecardClassifier("auc", learn_from="counts"),

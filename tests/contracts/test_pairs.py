@@ -67,9 +67,8 @@ KINDS = {
     "scores": (directrix.OperatingPointClassifier, {}),
     "estimator": (directrix.OperatingPointClassifier, {"estimator": DecisionTreeClassifier()}),
     "moment": (directrix.MomentClassifier, {}),
-    "smooth": (directrix.SmoothClassifier, {"alpha": 0.1, "cv": 2}),
 }
-WITHOUT_COLUMNS = "moment", "smooth"
+WITHOUT_COLUMNS = ("moment",)
 
 
 def takes(kind, way, option):

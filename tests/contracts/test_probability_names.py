@@ -11,11 +11,9 @@ pd = pytest.importorskip("pandas")
 duckdb = pytest.importorskip("duckdb")
 
 from directrix import (  # noqa: E402
-    BetaBernoulliClassifier,
     DirectClassifier,
     MomentClassifier,
     ScorecardClassifier,
-    SmoothClassifier,
 )
 from directrix.exceptions import LabelTypeError  # noqa: E402
 from directrix.export import to_json, to_onnx, to_pmml, to_python, to_sql  # noqa: E402
@@ -28,7 +26,6 @@ CLASSIFIERS = {
     "card": ScorecardClassifier("auc", learn_from="counts", cv=2, max_lines=None, positive="bad"),
     "line": MomentClassifier("auc", positive="bad"),
     "direct": DirectClassifier("auc", positive="bad", cv=2),
-    "plateaus": BetaBernoulliClassifier(positive="bad", alpha=0.1),
 }
 
 
@@ -46,7 +43,7 @@ def bad_is_positive(request):
 @pytest.fixture(scope="module", params=["D", "us", "ns"])
 def dated(request):
     labels = np.where(IS_BAD, np.datetime64("2024-02-29"), np.datetime64("2024-03-01"))
-    classifier = SmoothClassifier("auc", positive=np.datetime64("2024-02-29"))
+    classifier = MomentClassifier("auc", positive=np.datetime64("2024-02-29"))
     return fitted(classifier, labels.astype(f"M8[{request.param}]"))
 
 
@@ -160,7 +157,7 @@ def test_dates_are_written_as_text_in_iso_8601(dated):
 
 def test_a_label_of_another_type_is_refused():
     labels = np.where(IS_BAD, np.timedelta64(1, "D"), np.timedelta64(2, "D"))
-    classifier = fitted(SmoothClassifier("auc"), labels)
+    classifier = fitted(MomentClassifier("auc"), labels)
     for export in (to_python, to_json, lambda c: to_sql(c).score):
         with pytest.raises(LabelTypeError, match=r"of type timedelta.*texts, numbers"):
             export(classifier)

@@ -15,12 +15,10 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
 from directrix import (
-    BetaBernoulliClassifier,
     DirectClassifier,
     MomentClassifier,
     OperatingPointClassifier,
     ScorecardClassifier,
-    SmoothClassifier,
 )
 from directrix.exceptions import MissingGroupsError, MixedLabelsError
 from directrix.exceptions.columns import (
@@ -36,9 +34,6 @@ NAMES = ("amount", "age", "town", "job", "clock")
 CLASSIFIERS = {
     "direct": DirectClassifier(cv=2),
     "moment": MomentClassifier("auc"),
-    "smooth": SmoothClassifier(alpha=1e-2, levels=1.0, cv=2),
-    "beta-Bernoulli": BetaBernoulliClassifier(),
-    "kernel": BetaBernoulliClassifier(kernel="rbf"),
 }
 every_classifier = pytest.mark.parametrize("classifier", CLASSIFIERS.values(), ids=CLASSIFIERS)
 

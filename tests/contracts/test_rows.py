@@ -9,12 +9,10 @@ from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 
 from directrix import (
-    BetaBernoulliClassifier,
     DirectClassifier,
     MomentClassifier,
     OperatingPointClassifier,
     ScorecardClassifier,
-    SmoothClassifier,
 )
 from directrix.exceptions import CopiedRowsWarning
 from directrix.fitting.copies import copied_rows, warn_about_copies
@@ -29,11 +27,8 @@ ESTIMATORS = {
     "Direct, guarantee": DirectClassifier(RecallAtFPR(0.2), guarantee=0.9),
     "Scorecard": ScorecardClassifier("auc", cv=3),
     "Scorecard of counts": ScorecardClassifier("f1", cv=3, learn_from="counts"),
-    "Smooth": SmoothClassifier("auc", alpha=1e-2, cv=3),
-    "Smooth, no rows held out": SmoothClassifier(loss="logistic", alpha=1e-2, cv=None),
     "Moment": MomentClassifier("f1"),
     "Moment, shrinkage": MomentClassifier("auc", shrinkage="cv"),
-    "BetaBernoulli": BetaBernoulliClassifier(alpha=(0.1, 1.0)),
     "OperatingPoint": OperatingPointClassifier(GaussianNB(), "f1"),
 }
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS.values(), ids=ESTIMATORS)
@@ -143,10 +138,9 @@ def oversampled(seed=0, make=lambda X: X):
     return X[index], y[index], index
 
 
-HOLDING_OUT = {
-    name: ESTIMATORS[name]
-    for name in ("Direct", "Scorecard of counts", "Smooth", "Moment", "BetaBernoulli")
-} | {"OperatingPoint": ESTIMATORS["OperatingPoint"]}
+HOLDING_OUT = {name: ESTIMATORS[name] for name in ("Direct", "Scorecard of counts", "Moment")} | {
+    "OperatingPoint": ESTIMATORS["OperatingPoint"]
+}
 
 
 @pytest.mark.every_case

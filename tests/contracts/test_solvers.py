@@ -6,9 +6,11 @@ from scipy.optimize import rosen, rosen_der, rosen_hess_prod
 from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.studies.descents import random_moments
-from directrix.linear.objectives import MomentObjective
+from directrix.linear.lbfgs import lbfgs
+from directrix.papers.ghanbari_li_scheinberg_2019 import newton_cg, wolfe_lbfgs
+from directrix.papers.ghanbari_scheinberg_2018 import descent
+from directrix.papers.moment_risk import MomentObjective, part_of_mean
 from directrix.risks import RankingRisk
-from directrix.solve import descent, lbfgs, newton_cg, part_of_mean, wolfe_lbfgs
 
 
 class Rosenbrock:
@@ -64,7 +66,7 @@ def test_the_start_is_not_changed():
 def test_all_descend_to_the_same_auc():
     moments = random_moments(np.random.default_rng(3), most_features=4)
     objective = MomentObjective(moments, RankingRisk(), 1e-3)
-    start = part_of_mean(moments.positive.mean, moments.negative.mean)
+    start = np.append(part_of_mean(moments.positive.mean, moments.negative.mean), 0.0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         values = [

@@ -9,13 +9,11 @@ import pytest
 from sklearn.model_selection import cross_val_predict
 
 from directrix import (
-    BetaBernoulliClassifier,
     Binner,
     DirectClassifier,
     MomentClassifier,
     OperatingPointClassifier,
     ScorecardClassifier,
-    SmoothClassifier,
     diagnose,
 )
 from directrix.exceptions import ChangedColumnsWarning, ColumnKindError
@@ -38,8 +36,6 @@ FITS = {
         X[NUMBERS].assign(y=y), target="y", progress=False
     ),
     "moment": lambda X, y: MomentClassifier("auc").fit(X[NUMBERS], y),
-    "smooth": lambda X, y: SmoothClassifier(loss="logistic", alpha=0.1, cv=2).fit(X[NUMBERS], y),
-    "beta": lambda X, y: BetaBernoulliClassifier(alpha=0.1).fit(X[NUMBERS], y),
 }
 
 

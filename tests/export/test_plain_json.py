@@ -21,14 +21,9 @@ def scored(formula, row):
     pairs = zip(formula["coefficients"], row, strict=True)
     score = sum(weight * x for weight, x in pairs) + formula["intercept"]
     classes, response = formula["classes"], formula["probability"]
-    if response["kind"] == "plateaus":
-        share = sigmoid(response["gamma"] * (score + response["shift"]))
-        probability = min(response["high"], response["low"] + response["rise"] * share)
-    else:
-        slope = response["below"] if score < 0 else response["above"]
-        probability = sigmoid(response["offset"] + slope * score)
-    label = classes[score > formula["threshold"]]
-    return score, probability, label if formula["always"] is None else formula["always"]
+    slope = response["below"] if score < 0 else response["above"]
+    probability = sigmoid(response["offset"] + slope * score)
+    return score, probability, classes[score > formula["threshold"]]
 
 
 def test_ten_thousand_rows_are_scored_as_by_the_estimator(linear, many_rows, answer, figure):
@@ -46,7 +41,7 @@ def test_ten_thousand_rows_are_scored_as_by_the_estimator(linear, many_rows, ans
 def test_it_holds_names_and_labels_and_nothing_else(fitted):
     formula = json.loads(to_json(fitted("odd_names")))
     assert sorted(formula) == [
-        *("always", "classes", "coefficients", "features", "format", "intercept"),
+        *("classes", "coefficients", "features", "format", "intercept"),
         *("probability", "threshold", "version"),
     ]
     assert (formula["format"], formula["version"]) == ("directrix.scoring", 1)
@@ -59,11 +54,6 @@ def test_numbers_come_back_to_the_last_bit(fitted):
     formula = json.loads(to_json(fitted("wide")))
     assert formula["coefficients"] == fitted("wide").coef_[0].tolist()
     assert formula["intercept"] == fitted("wide").intercept_[0]
-
-
-def test_a_kernel_is_refused(fitted):
-    with pytest.raises(ValueError, match=r"directrix\.export\.save"):
-        to_json(fitted("rbf"))
 
 
 @pytest.mark.parametrize("name", list(CARDS))

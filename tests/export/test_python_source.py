@@ -3,7 +3,6 @@ import pytest
 from scoring_modules import assert_needs_no_library, module
 
 from directrix import MomentClassifier
-from directrix.export import to_python
 from directrix.export.python_source import _PythonArithmetic
 
 
@@ -49,11 +48,6 @@ def test_names_that_look_like_code_stay_names():
     classifier = MomentClassifier(learn_from="moments").fit(X, np.arange(16) < 8)
     classifier.feature_names_in_ = np.array(names, dtype=object)
     assert module(classifier)["FEATURES"] == tuple(names)
-
-
-def test_a_kernel_is_refused(fitted):
-    with pytest.raises(ValueError, match=r"directrix\.export\.save"):
-        to_python(fitted("rbf"))
 
 
 @pytest.mark.every_case

@@ -15,12 +15,10 @@ from directrix.export.model_file import (
     point_from_json,
     point_to_json,
 )
-from directrix.linear import Hinge
 from directrix.metrics import RecallAtFPR
 from directrix.models.operating_point import Calibration, Intervals, Rates
 
 FACTS = ModelMetadata(
-    loss=Hinge(0.1),
     losses={0.1: 0.5, 1.0: inf},
     nothing={},
     kernel=ModelMetadata(name="rbf", params=ModelMetadata(gamma=0.5, degree=None)),

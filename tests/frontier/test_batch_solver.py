@@ -4,9 +4,12 @@ from scipy import sparse
 
 from directrix.frontier import batch_solver
 from directrix.frontier.batch_solver import BatchSolver
-from directrix.linear import Hinge, Logistic, PairwiseHinge, Ramp
+from directrix.linear.lbfgs import lbfgs
+from directrix.linear.margin import Logistic
+from directrix.linear.pairwise import PairwiseHinge
+from directrix.linear.ramp import Ramp
 from directrix.linear.recipes import Recipe, logistic_path
-from directrix.solve import lbfgs
+from directrix.papers.chuang_2017 import Hinge
 from tests.frontier.test_row_batch import rows
 from tests.frontier.test_sigmoid_problems import LEFT_OUT, PLAIN, ROBUST, objective
 

@@ -341,8 +341,6 @@ def test_scaled_scores_have_their_middle_at_zero_and_deviation_one():
     # Of a line in other units nothing is left of them.
     other = scaled(1e3 * lines + [0, 0, 0, 55.0], X, positive, weight)
     assert other == pytest.approx(moved, rel=1e-9)
-    kept = scaled(lines, X, positive, weight, keep_intercept=True)
-    np.testing.assert_allclose(kept / kept[:, :1], lines / lines[:, :1], rtol=1e-11)
 
 
 def test_scores_without_variance_are_apart_by_one_or_zero():

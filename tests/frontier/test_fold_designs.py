@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from sweeps import cost_sweep
 
 from directrix.frontier.compare import FoldDesigns, design_without
 from directrix.frontier.curves import Curves
 from directrix.frontier.moment_frontier import ridge_candidates
 from directrix.frontier.row_frontier import RowFrontier
-from directrix.linear.recipes import cost_sweep
 from directrix.tables.coding.coded_rows import CodedRows, Coding
 
 N = 120
@@ -37,7 +37,7 @@ def designs(seeds=(10, 11, 12)):
 def swept(X):
     positive, weight, fold = labelled()
     frontier = RowFrontier(X, positive, weight, fold, ftol=1e-9)
-    candidates = frontier.plan(cost_sweep((1e-2,), (1.0, 3.0), (1.0,), None, np.inf))
+    candidates = frontier.plan(cost_sweep((1e-2,), (1.0, 3.0), (1.0,), np.inf))
     frontier.solve_together(candidates, frontier.folds)
     for candidate in candidates:
         candidate.fit()
@@ -94,7 +94,7 @@ def test_labels_of_a_fold_do_not_reach_lines_made_without_it(way):
             candidates = ridge_candidates(X, flipped, weight, fold, (0.1, 1.0), baseline=True)
         else:
             frontier = RowFrontier(X, flipped, weight, fold, ftol=1e-9)
-            candidates = frontier.plan(cost_sweep((1e-2,), (1.0,), (1.0,), None, np.inf))
+            candidates = frontier.plan(cost_sweep((1e-2,), (1.0,), (1.0,), np.inf))
             frontier.solve_together(candidates, frontier.folds)
             for candidate in candidates:
                 candidate.fit()

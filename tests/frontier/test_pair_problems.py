@@ -4,7 +4,9 @@ from scipy import sparse
 
 from directrix.frontier import batch_solver as _pair_problems
 from directrix.frontier.batch_solver import PairProblems, RowBatch
-from directrix.linear import Logistic, PairwiseHinge, Ramp
+from directrix.linear.margin import Logistic
+from directrix.linear.pairwise import PairwiseHinge
+from directrix.linear.ramp import Ramp
 from directrix.linear.recipes import Recipe
 from tests.frontier.test_row_batch import rows
 from tests.frontier.test_sigmoid_problems import objective

@@ -1,12 +1,10 @@
-from functools import partial
-
 import numpy as np
 import pytest
+from sweeps import cost_sweep
 
 from directrix.frontier.compare import scaled_lines, scores_of
 from directrix.frontier.curves import Curves, round_scores
 from directrix.frontier.row_frontier import RowFrontier
-from directrix.linear.recipes import cost_sweep
 from directrix.metrics import Error
 from tests.frontier.test_row_frontier import compared, rows, solves, swept
 
@@ -64,17 +62,8 @@ def test_a_refit_to_the_same_rows_goes_on_where_the_candidate_ended():
     frontier = swept()
     X, positive, weight, _ = rows()
     for candidate in frontier.fitted:
-        objective = candidate.recipe.objective(X, positive, weight)
         refit = candidate.refit(X, positive, weight)
         np.testing.assert_allclose(refit, candidate.line, rtol=0, atol=0.05)
-        values = []
-        traced = candidate.traced_refit(X, positive, weight, partial(_record, values))
-        assert values[0][1] == objective(values[0][0])[0]
-        assert traced.solution.value <= values[0][1]
-
-
-def _record(values, coef, value):
-    values.append((coef, value))
 
 
 class TestTrial:

@@ -7,7 +7,7 @@ from directrix.frontier.compare import compare
 from directrix.frontier.moment_frontier import SHRINKAGES, moment_candidates
 from directrix.frontier.row_frontier import RowFrontier
 from directrix.frontier.search import Search
-from directrix.linear import BetaBernoulli
+from directrix.linear.beta_bernoulli import BetaBernoulli
 from directrix.linear.recipes import coarse_sweep, logistic_path
 from directrix.metrics import AUC, Error, PartialAUC, RecallAtFPR
 

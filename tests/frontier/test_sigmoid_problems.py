@@ -4,7 +4,8 @@ from scipy import sparse
 
 from directrix.frontier import batch_solver as _sigmoid_problems
 from directrix.frontier.batch_solver import RowBatch, SigmoidProblems
-from directrix.linear import BetaBernoulli, Logistic
+from directrix.linear.beta_bernoulli import BetaBernoulli
+from directrix.linear.margin import Logistic
 from directrix.linear.recipes import Recipe
 from tests.frontier.test_row_batch import rows
 

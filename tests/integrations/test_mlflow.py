@@ -17,12 +17,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from directrix import (
-    BetaBernoulliClassifier,
     DirectClassifier,
     MomentClassifier,
     OperatingPointClassifier,
     ScorecardClassifier,
-    SmoothClassifier,
 )
 from directrix.exceptions import MissingLibraryError
 from directrix.export import ModelFileError
@@ -55,10 +53,6 @@ NAMED = pd.DataFrame(X, columns=["Länge", 'b "&" <c>', "年"])
 CLASSIFIERS = {
     "direct": (lambda: DirectClassifier(cv=3), X),
     "moment": (lambda: MomentClassifier("auc"), NAMED),
-    "smooth": (lambda: SmoothClassifier("f1"), X),
-    "sparse prior": (lambda: BetaBernoulliClassifier(prior="gaussian-laplace"), X),
-    "kernel": (lambda: BetaBernoulliClassifier(kernel="rbf"), X),
-    "sparse kernel": (lambda: BetaBernoulliClassifier(kernel="min"), np.maximum(X, 0.0)),
     "scores alone": (OperatingPointClassifier, NAMED[["Länge"]]),
     "card": (card_problems.fitted_card, None),
 }

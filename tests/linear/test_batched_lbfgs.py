@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from directrix.solve import batched_lbfgs
+from directrix.linear.lbfgs import batched_lbfgs
 
 
 def quadratics(k=7, p=5, seed=0):

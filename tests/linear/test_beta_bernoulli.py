@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 from contracts.cases import draw_rows
 
-from directrix.linear import BetaBernoulli
+from directrix.linear.beta_bernoulli import BetaBernoulli
 
 
 @pytest.mark.parametrize("parameter", ["mixing", "prior_mean", "gamma"])

@@ -5,7 +5,11 @@ import pytest
 from margin_problems import Hinge, Logistic, turned_rows
 from scipy.optimize import minimize
 
-from directrix.solve import bundle, descent, lbfgs, nesterov, newton_cg, stop_after
+from directrix.linear.lbfgs import lbfgs, stop_after
+from directrix.papers.bundle import bundle
+from directrix.papers.ghanbari_li_scheinberg_2019 import newton_cg
+from directrix.papers.ghanbari_scheinberg_2018 import descent
+from directrix.papers.zhang_saha_vishwanathan_2011 import nesterov
 
 
 @pytest.fixture

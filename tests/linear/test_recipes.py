@@ -1,15 +1,16 @@
 import numpy as np
 import pytest
 
-from directrix.linear import BetaBernoulli, Logistic, PairwiseHinge, Ramp, Sigmoid
+from directrix.linear.beta_bernoulli import BetaBernoulli
+from directrix.linear.margin import Logistic
+from directrix.linear.pairwise import PairwiseHinge
+from directrix.linear.ramp import Ramp
 from directrix.linear.recipes import (
     RIDGES,
     Recipe,
     balanced,
     coarse_sweep,
-    cost_sweep,
     logistic_path,
-    path,
     ranking_continuation,
 )
 
@@ -20,30 +21,6 @@ def rows(n=120, d=3, seed=0):
     X = rng.normal(size=(n, d))
     X[:, 0] += 1.2 * positive
     return X, positive, rng.uniform(0.5, 2.0, n), np.arange(n) % 3
-
-
-def test_a_sweep_starts_where_it_has_been():
-    recipes = cost_sweep()
-    assert recipes[0].start is None
-    for index, recipe in enumerate(recipes[1:], 1):
-        before = recipe.start
-        assert before in recipes[:index]
-        if isinstance(recipe.loss, BetaBernoulli):  # sharpened, all else equal
-            assert (before.ridge, before.ratio) == (recipe.ridge, recipe.ratio)
-            assert getattr(before.loss, "gamma", 0.0) < recipe.loss.gamma
-        else:
-            assert before.loss == Logistic()
-    assert len(set(recipes)) == len(recipes) == 4 * 2 + 4 * 3 * 2
-    assert {recipe.ridge for recipe in recipes if recipe.loss != Logistic()} == {1e-3, 1e-5}
-
-
-def test_a_path_is_sharpened_level_by_level_and_begins_anew_for_each_ridge():
-    recipes = path(Sigmoid(), (0.1, 0.01), (1.0, 4.0, 16.0))
-    assert [recipe.ridge for recipe in recipes] == [0.1] * 3 + [0.01] * 3
-    assert [recipe.loss.gamma for recipe in recipes] == [1.0, 4.0, 16.0] * 2
-    starts = [None, *recipes[:2], None, *recipes[3:5]]
-    assert [recipe.start for recipe in recipes] == starts
-    assert {recipe.ratio for recipe in recipes} == {None}
 
 
 @pytest.mark.parametrize("ratio", [1.0, 0.1, 50.0])

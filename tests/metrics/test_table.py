@@ -6,16 +6,13 @@ from pathlib import Path
 import pytest
 
 import directrix.metrics
-from directrix.linear.table import LOSSES as LOSS_TABLE
 from directrix.metrics import AUC, MCC, FBeta
 from directrix.metrics.base import Metric
 from directrix.metrics.table import TABLE, resolve
 from docs._ext.tables import TABLES, markdown, with_tables
 
 DOCS = Path(__file__).parents[2] / "docs"
-LOSSES = [(metric, loss) for metric, losses in LOSS_TABLE for loss in losses]
 every_row = pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
-every_loss = pytest.mark.parametrize(("metric", "loss"), LOSSES)
 
 
 def exported(room, base):
@@ -40,12 +37,6 @@ def test_a_metric_is_in_the_table_of_its_page(row):
     assert line[2].endswith(".")
     assert line[3] == ("higher" if row.example.greater_is_better else "lower")
     assert "0x" not in "".join(line)
-
-
-@every_loss
-def test_a_loss_is_in_the_table_of_its_page(metric, loss):
-    (line,) = [line for line in TABLES["losses"]() if line[1] == f'`"{loss.name}"`']
-    assert (resolve(line[0]).name, line[2]) == (metric.name, f"`{type(loss).__name__}`")
 
 
 def test_every_metric_has_a_row():

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from directrix import Moments
-from directrix.moments.projection import Partials, ScoreMoments, project, pullback
+from directrix.moments.projection import ScoreMoments, project
 
 
 @pytest.fixture
@@ -55,33 +55,12 @@ def test_variance_of_a_constant_score_is_never_negative():
         assert 0.0 <= numbers.var_neg < 1e-14
 
 
-def test_gradient_is_the_derivative_of_each_number(rows):
-    """Quadratics at most, of which a central difference is exact but for rounding."""
-    X, y, weight = rows
-    moments = Moments.of(X, y, weight)
-    rng = np.random.default_rng(2)
-    coef = rng.normal(size=4)
-    for k, name in enumerate(Partials._fields):
-        partials = Partials(*(1.0 if j == k else 0.0 for j in range(4)))
-        gradient = pullback(moments, coef, partials)
-        for j in range(4):
-            step = np.zeros(4)
-            step[j] = 0.5
-            ahead, behind = project(moments, coef + step), project(moments, coef - step)
-            slope = getattr(ahead, name) - getattr(behind, name)
-            assert gradient[j] == pytest.approx(slope, rel=1e-11, abs=1e-11)
-
-
 def test_scatter_may_be_an_operator(rows):
     X, y, _ = rows
     wide = sparse.csr_array(np.hstack([X, np.zeros((200, 5100))]))
     coef = np.zeros(5104)
     coef[[0, 1, 2, -1]] = 1.0, -0.5, 0.25, 3.0
-    partials = Partials(0.3, 0.1, -0.2, 0.4)
     narrow, operator = Moments.of(X, y), Moments.of(wide, y)
     assert not isinstance(operator.positive.scatter, np.ndarray)
     few = coef[[0, 1, 2, -1]]
     assert project(operator, coef) == pytest.approx(project(narrow, few), rel=1e-10)
-    gradient = pullback(operator, coef, partials)
-    assert gradient[[0, 1, 2, -1]] == pytest.approx(pullback(narrow, few, partials), rel=1e-10)
-    assert not gradient[3:-1].any()

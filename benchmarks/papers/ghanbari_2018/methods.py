@@ -58,11 +58,13 @@ from benchmarks.papers.moment_sets import (
 )
 from directrix import MomentClassifier, Moments
 from directrix._typing import AnyArray, FloatArray
-from directrix.linear import Logistic, PairwiseHinge
-from directrix.linear.objectives import DataObjective, MomentObjective
+from directrix.linear.margin import Logistic
+from directrix.linear.objectives import DataObjective
+from directrix.linear.pairwise import PairwiseHinge
 from directrix.metrics import AUC, Error, Metric
+from directrix.papers.ghanbari_scheinberg_2018 import descent
+from directrix.papers.moment_risk import MomentObjective, part_of_mean
 from directrix.risks import CostRisk, RankingRisk
-from directrix.solve import descent, part_of_mean
 
 _EXPECTED = Path(__file__).with_name("expected.csv")
 
@@ -267,9 +269,9 @@ def _descended(
         risk = CostRisk() if metric == "accuracy" else RankingRisk()
         objective = Counted(MomentObjective(moments, risk), intercept=bool(intercept))
         means = (moments.positive.mean, moments.negative.mean)
-        start = part_of_mean(*means)
+        start = np.append(part_of_mean(*means), 0.0)
         if intercept:
-            start = part_of_mean(*(np.append(mean, 1.0) for mean in means))[:-1]
+            start = part_of_mean(*(np.append(mean, 1.0) for mean in means))
     objective.lines.append(start)
     if name == "as printed":
         _descent_as_printed(objective, start)

@@ -17,10 +17,11 @@ from benchmarks.harness.markdown import holds
 from benchmarks.harness.record import Record, parse
 from benchmarks.papers.claims import Claim
 from benchmarks.papers.ghanbari_2019.config import PAIRS
-from benchmarks.papers.ghanbari_2019.methods import LOSSES, RISKS, normalized
+from benchmarks.papers.ghanbari_2019.methods import LOSSES, RISKS
 from directrix import Moments
-from directrix.linear.objectives import DataObjective, MomentObjective
-from directrix.solve import Objective
+from directrix.linear.lbfgs import Objective
+from directrix.linear.objectives import DataObjective
+from directrix.papers.moment_risk import MomentObjective
 
 ROWS = (2_000, 20_000, 200_000)
 _FEATURES, _RUNS, _GRADIENTS = 50, 5, 20
@@ -44,7 +45,7 @@ def measured() -> list[Cost]:
         rng = np.random.default_rng(0)
         y = rng.random(rows) < 0.3
         X = rng.standard_normal((rows, _FEATURES)) + 0.2 * y[:, None]
-        moments = normalized(Moments.of(X, y))
+        moments = Moments.of(X, y)
         coef = np.append(rng.standard_normal(_FEATURES), 0.0)
         for metric, (risk, loss) in PAIRS.items():
             objectives: dict[str, Objective] = {

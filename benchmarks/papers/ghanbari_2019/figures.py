@@ -39,13 +39,12 @@ from benchmarks.papers.ghanbari_2019.methods import (
     SCALE_PENALTY,
     least_loss,
     least_risk,
-    normalized,
     penalty_of_rows,
 )
 from directrix import Moments
 from directrix._typing import AnyArray, FloatArray
-from directrix.linear.objectives import DataObjective, MomentObjective
-from directrix.solve import part_of_mean
+from directrix.linear.objectives import DataObjective
+from directrix.papers.moment_risk import MomentObjective, part_of_mean
 
 FOLDER = Path(__file__).parent
 SETS_OF_MARGINS = {"4.1": ("a9a",), "4.2": ("diabetes", "poker", "svm3", "segment")}
@@ -123,12 +122,12 @@ class Task(NamedTuple):
         """Take all rows of a set."""
         X, y = rows_of(name)
         X = scaled(X)
-        return cls(X, y, normalized(Moments.of(X, y)))
+        return cls(X, y, Moments.of(X, y))
 
     @property
     def start(self) -> FloatArray:
         """The paper's start of the descent on risks."""
-        return part_of_mean(self.moments.positive.mean, self.moments.negative.mean)[:-1]
+        return part_of_mean(self.moments.positive.mean, self.moments.negative.mean)
 
     def descent(self, metric: str, max_iter: int = 500) -> Line:
         """Return where the descent on a risk is after some iterations, or its end."""

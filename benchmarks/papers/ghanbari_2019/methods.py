@@ -13,8 +13,6 @@ training rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cached_property
 from time import process_time
 from typing import Any, NamedTuple
 
@@ -30,15 +28,17 @@ from sklearn.preprocessing import StandardScaler
 from benchmarks.harness.data import Split
 from directrix import MomentClassifier, Moments
 from directrix._typing import AnyArray, FloatArray
-from directrix.linear import Logistic, PairwiseHinge
+from directrix.linear.lbfgs import Solution
 from directrix.linear.loss import Loss
-from directrix.linear.objectives import DataObjective, MomentObjective
-from directrix.moments import ClassMoments
+from directrix.linear.margin import Logistic
+from directrix.linear.pairwise import PairwiseHinge
+from directrix.papers import NormalErrorClassifier, NormalRankingClassifier
+from directrix.papers.base import objective_of
+from directrix.papers.ghanbari_li_scheinberg_2019 import wolfe_lbfgs
 from directrix.risks import CostRisk, RankingRisk
-from directrix.risks.base import Risk
-from directrix.solve import Solution, part_of_mean, wolfe_lbfgs
 
-RISKS: dict[str, Risk] = {"accuracy": CostRisk(), "AUC": RankingRisk()}
+RISKS: dict[str, CostRisk | RankingRisk] = {"accuracy": CostRisk(), "AUC": RankingRisk()}
+CLASSIFIERS = {"accuracy": NormalErrorClassifier, "AUC": NormalRankingClassifier}
 LOSSES: dict[str, Loss] = {"accuracy": Logistic(), "AUC": PairwiseHinge(kappa=0.0)}
 SCALE_PENALTY = 1e-3
 _PENALTIES = (0.01, 0.1, 1.0, 10.0, 100.0)
@@ -61,55 +61,18 @@ class Outcome(NamedTuple):
         return float(((self.scores > 0) == y).mean())
 
 
-class WithoutIntercept:
-    """f(x; w) = w·x: an objective of lines, at those with an intercept of zero.
-
-    The last point is remembered, as the line search asks for value and gradient one by one.
-    """
-
-    def __init__(self, objective: Callable[[FloatArray], tuple[float, FloatArray]]) -> None:
-        self.objective = objective
-        self._last: tuple[bytes, tuple[float, FloatArray]] = (b"", (0.0, np.empty(0)))
-
-    def __call__(self, coef: FloatArray) -> tuple[float, FloatArray]:
-        """Return value and gradient by w."""
-        key = coef.tobytes()
-        if key != self._last[0]:
-            value, gradient = self.objective(np.append(coef, 0.0))
-            self._last = key, (value, gradient[:-1])
-        return self._last[1]
-
-
-class _Normalized(ClassMoments):
-    """Class moments whose covariance is made once, as the descent asks for it at every step."""
-
-    @cached_property
-    def covariance(self) -> Any:
-        """The scatter divided by the weight."""
-        return super().covariance
-
-
-def normalized(moments: Moments) -> Moments:
-    """Return the same moments, with covariances that are made once."""
-    groups = tuple(_Normalized(**vars(g)) for g in (moments.negative, moments.positive))
-    for group in groups:
-        group.covariance  # noqa: B018 - part of the time of the moments
-    return Moments(moments.n_features, moments.classes, (groups,))
-
-
 def least_risk(moments: Moments, metric: str, penalty: float, max_iter: int = 500) -> Solution:
     """Minimise (3.3), or one minus AUC as a risk (3.8), plus λ(1 - |w|²)²."""
-    objective = WithoutIntercept(MomentObjective(moments, RISKS[metric], penalty))
-    start = part_of_mean(moments.positive.mean, moments.negative.mean)[:-1]
-    return wolfe_lbfgs(objective, start, max_iter=max_iter)
+    model = CLASSIFIERS[metric](lam=penalty, max_iter=max_iter).fit_summary(moments)
+    return model.solution_
 
 
 def least_loss(
     X: FloatArray, y: AnyArray, metric: str, penalty: float, rng: np.random.Generator
 ) -> Solution:
     """Minimise the logistic loss (2.4), or the pairwise hinge (2.8), plus λ|w|²."""
-    rows = DataObjective(X, y, np.ones(len(y)), LOSSES[metric], ridge=2.0 * penalty)
-    return wolfe_lbfgs(WithoutIntercept(rows), rng.standard_normal(X.shape[1]))
+    objective = objective_of(X, y, LOSSES[metric], 2.0 * penalty, intercept=False)
+    return wolfe_lbfgs(objective, rng.standard_normal(X.shape[1]))
 
 
 def penalty_of_rows(y: AnyArray, metric: str) -> float:
@@ -123,7 +86,7 @@ def by_moments(
 ) -> Outcome:
     """Fit the paper's way: moments of the training rows, or exact ones, then a descent."""
     began = process_time()
-    moments = normalized(Moments.of(split.X, split.y) if exact is None else exact)
+    moments = Moments.of(split.X, split.y) if exact is None else exact
     between = process_time()
     solution = least_risk(moments, metric, penalty)
     seconds = process_time() - between

@@ -26,13 +26,13 @@ from benchmarks.papers.ghanbari_2019.methods import (
     RISKS,
     SCALE_PENALTY,
     Outcome,
-    WithoutIntercept,
-    normalized,
 )
 from directrix import Moments
 from directrix._typing import FloatArray
-from directrix.linear.objectives import MomentObjective
-from directrix.solve import Solution, newton_cg, part_of_mean, wolfe_lbfgs
+from directrix.linear.lbfgs import Solution
+from directrix.papers.base import WithoutIntercept
+from directrix.papers.ghanbari_li_scheinberg_2019 import newton_cg, wolfe_lbfgs
+from directrix.papers.moment_risk import MomentObjective, part_of_mean
 
 _TOL, _ITERATIONS, _RUNS = 1e-4, 500, 3
 FIRST, SECOND = "L-BFGS", "Newton-CG"
@@ -63,22 +63,22 @@ class Run(NamedTuple):
 RECORD = Record(Path(__file__).with_name("second_order.csv"), Run._fields, ("set", "metric"))
 
 
-class Counted(WithoutIntercept):
+class Counted:
     """F of lines without an intercept, with its Hessian products; counts both."""
 
     def __init__(self, objective: MomentObjective) -> None:
-        super().__init__(self._counted)
-        self._risk = objective
+        self._objective = WithoutIntercept(objective)
         self.gradients = self.products = 0
 
-    def _counted(self, coef: FloatArray) -> tuple[float, FloatArray]:
+    def __call__(self, coef: FloatArray) -> tuple[float, FloatArray]:
+        """Return value and gradient by w."""
         self.gradients += 1
-        return self._risk(coef)
+        return self._objective(coef)
 
     def hessian_product(self, coef: FloatArray, vector: FloatArray) -> FloatArray:
         """Return the Hessian by w times a vector."""
         self.products += 1
-        return self._risk.hessian_product(np.append(coef, 0.0), np.append(vector, 0.0))[:-1]
+        return self._objective.hessian_product(coef, vector)
 
 
 SOLVERS: dict[str, Callable[..., Solution]] = {FIRST: wolfe_lbfgs, SECOND: newton_cg}
@@ -87,8 +87,8 @@ SOLVERS: dict[str, Callable[..., Solution]] = {FIRST: wolfe_lbfgs, SECOND: newto
 def measured(name: str, metric: str) -> list[Run]:
     """Minimise the risk of one metric on one set by both solvers."""
     split = Unit(name, 0, 0).split()
-    moments = normalized(Moments.of(split.X, split.y))
-    start = part_of_mean(moments.positive.mean, moments.negative.mean)[:-1]
+    moments = Moments.of(split.X, split.y)
+    start = part_of_mean(moments.positive.mean, moments.negative.mean)
     objective = MomentObjective(moments, RISKS[metric], SCALE_PENALTY)
     runs: list[Run] = []
     for solver, minimize in SOLVERS.items():

@@ -12,7 +12,7 @@ they are, so that under noise a good model is one that is not misled by it.
   rows.
 * SVM, isotonic: C of the same by error in three folds, then `CalibratedClassifierCV` with isotonic
   regression over five.
-* robust, learned, weak: `BetaBernoulliClassifier` with these plateaus and ``alpha="auto"``.
+* robust, learned, weak: `PlateauClassifier` with these plateaus, tuned.
 
 Log-loss is the mean of minus the log probability of the true class, probabilities within
 [1e-6, 1 - 1e-6]: isotonic regression says 0 and 1, which would cost without limit. The calibration
@@ -42,8 +42,8 @@ from benchmarks.harness.data import load
 from benchmarks.harness.markdown import bold_if, header, line
 from benchmarks.harness.record import Record
 from benchmarks.harness.runner import Part, Study, quiet
+from benchmarks.papers.hasan_pal_2015.models import tuned_plateau
 from benchmarks.papers.hasan_pal_2015.noise import NOISES, noisy
-from directrix import BetaBernoulliClassifier
 from directrix._typing import AnyArray, FloatArray
 
 REPORT = Path(__file__).with_suffix(".md")
@@ -71,9 +71,9 @@ METHODS: dict[str, Any] = {
     "SVM, isotonic": make_pipeline(StandardScaler(), CalibratedClassifierCV(_SVM, cv=5)).set_params(
         calibratedclassifiercv__method="isotonic"
     ),
-    "weak": BetaBernoulliClassifier(plateaus="weak", alpha="auto"),
-    "learned": BetaBernoulliClassifier(plateaus="learned", alpha="auto"),
-    "robust": BetaBernoulliClassifier(alpha="auto"),
+    "weak": tuned_plateau("weak"),
+    "learned": tuned_plateau("learned"),
+    "robust": tuned_plateau(),
 }
 
 

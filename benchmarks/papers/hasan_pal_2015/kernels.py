@@ -1,7 +1,7 @@
-"""Kernels of Hasan and Pal 2015: three experiments, and their report ``kernels.md``.
+"""Kernels of Hasan and Pal 2015: two experiments, and their report ``kernels.md``.
 
-``python -m benchmarks.papers.hasan_pal_2015.kernels`` measures what is missing of all three, or of
-those named: ``tables``, ``support_vectors``, ``nystroem``. ``--methods "sparse KBBLR"`` measures
+``python -m benchmarks.papers.hasan_pal_2015.kernels`` measures what is missing of both, or of one
+of ``tables`` and ``support_vectors``. ``--methods "sparse KBBLR"`` measures
 only these, ``--minutes`` ends before the next fit, ``--quick`` measures less, ``--report`` nothing.
 It draws ``support_vectors.png``.
 
@@ -9,14 +9,11 @@ It draws ``support_vectors.png``.
 sets. The training rows of each fold choose, by the least error in the same three inner folds:
 
 * kernel SVM: C of {0.1, 1, 10, 100} and the width of the RBF kernel, features standardised;
-* robust, kernel and robust, sparse kernel, our default with a kernel and without and with the
-  Gaussian-Laplacian prior: alpha of {0.01, 0.1, 1, 10}, or {0.03, 0.3, 3} for the sparse one,
-  which is slow, and the width. They are not the paper's KBBLR and sparse KBBLR, which have the
-  plateaus and the search of BBLR3, a penalty of the coefficients instead of the function, and
-  the whole of Algorithm 3;
-* sparse KBBLR: the paper's, the plateaus of BBLR2 and Algorithm 3 by SLA, with the same grid;
-* logistic regression and linear SVM: C of {0.01, 0.1, 1, 10, 100}; robust, our linear default:
-  alpha of the inverse of these.
+* KBBLR: the plateaus of BBLR2 and SLA, a penalty of the coefficients, λ of {0.03, 0.3, 3} and the
+  width;
+* sparse KBBLR: the same with Algorithm 3;
+* logistic regression and linear SVM: C of {0.01, 0.1, 1, 10, 100}; robust, ours with fixed
+  plateaus: λ of the inverse of these.
 
 The width: γ of {0.1, 0.3, 1} over the number of features. Support vectors are those of the fit to
 all training rows of a fold.
@@ -28,25 +25,9 @@ ones. All methods have the same kernel, the sum of the lesser of both features, 
 penalty on training rows:
 
 * SVM: C of {0.1, 0.3, 1, 3}, the least error in three folds;
-* robust, sparse kernel and robust, kernel, as above. Alpha of {0.03, 0.3, 3}, the least log-loss on
-  200 rows of a fit to 600 others (300 of 500 rows), also for larger n: a sparse fit to 4000 rows
-  takes minutes;
-* sparse KBBLR, with the alpha of "robust, sparse kernel". A sweep of its probes takes a time that
-  grows with the cube of the rows.
+* sparse KBBLR: λ of 0.3. A sweep of its probes takes a time that grows with the cube of the rows.
 
 The exponent is the slope of log support vectors by log rows.
-
-**Nystroem's features and a line against the exact kernel** (``nystroem.csv``): magic04, features
-standardised, RBF kernel of γ = 0.1, the first rows of a shuffle to fit on and 4000 others to test
-on. The pipeline is StandardScaler, Nystroem with 300 components, and a linear
-BetaBernoulliClassifier. Both are fitted in turn in one process, and the median over turns of the
-ratio of their CPU times is reported. Turns differ in the shuffle and in Nystroem's seed.
-
-Alpha is 0.01 for the kernel and 10 for the pipeline, those of the least log-loss on 1500 held-out
-rows of a fit to 1000, of {0.01, 0.03, 0.1, 0.3, 1, 3} and {0.1, 1, 3, 10, 30, 100, 300}, in a
-shuffle that is not measured (some of its rows are tested on here). They differ because the linear
-classifier standardises Nystroem's features, whose deviation is some 0.05, so that the same penalty
-has an alpha some 400 times as large.
 """
 
 from __future__ import annotations
@@ -60,24 +41,26 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler, normalize
 from sklearn.svm import SVC, LinearSVC
 
 from benchmarks.harness import figure
 from benchmarks.harness.data import load
-from benchmarks.harness.markdown import header, holds, line, sentence_case, table
-from benchmarks.harness.record import Record, distinct, numbers, select
-from benchmarks.harness.runner import Part, Study, timed
+from benchmarks.harness.markdown import header, holds, line, sentence_case
+from benchmarks.harness.record import Record
+from benchmarks.harness.runner import Part, Study
 from benchmarks.papers.hasan_pal_2015.methods import expected, short
 from benchmarks.papers.hasan_pal_2015.noise import SETS
-from directrix import BetaBernoulliClassifier
 from directrix._typing import AnyArray, FloatArray
-from directrix.classifiers.kernels import intersection
+from directrix.papers import (
+    KernelBetaBernoulliClassifier,
+    PlateauClassifier,
+    SparseKernelBetaBernoulliClassifier,
+)
+from directrix.papers.kernels import intersection
 
 TABLES = Record(
     Path(__file__).with_name("kernel_tables.csv"),
@@ -89,44 +72,31 @@ GROWTH = Record(
     "method, rows, shuffle, penalty, support, tested, errors",
     "method, rows, shuffle",
 )
-NYSTROEM = Record(
-    Path(__file__).with_name("nystroem.csv"),
-    "rows, turn, ratio, tested, exact_errors, nystroem_errors",
-    "rows, turn",
-)
 LOGISTIC, LINEAR_SVM, ROBUST = "logistic", "linear SVM", "robust"
-SVM, KERNEL, SPARSE = "SVM", "robust, kernel", "robust, sparse kernel"
-#: The paper's names of ours with a kernel, and with the mixture prior: Algorithm 3.
+SVM = "SVM"
 PAPERS_KERNEL, PAPERS_SPARSE = "KBBLR", "sparse KBBLR"
 #: Of the tables; quick ones first.
-METHODS = (LOGISTIC, LINEAR_SVM, ROBUST, SVM, KERNEL, SPARSE, PAPERS_SPARSE)
+METHODS = (LOGISTIC, LINEAR_SVM, ROBUST, SVM, PAPERS_KERNEL, PAPERS_SPARSE)
 FOLDS, REPEATS = 5, 1
 #: Few rows first: the time of a sparse fit grows with about the cube of the rows.
 _BY_ROWS = ("heart", "liver-disorders", "breast", "diabetes")
 _PENALTIES = (0.01, 0.1, 1.0, 10.0, 100.0)
-_WIDTHS = (0.1, 0.3, 1.0)
+_WIDTHS, _LAMS = (0.1, 0.3, 1.0), (0.03, 0.3, 3.0)
 
 
 def tuned(method: str, n_features: int) -> GridSearchCV:
     """Return a method whose penalty and width the training rows choose."""
     gammas = [width / n_features for width in _WIDTHS]
-    rbf: list[dict[str, float]] = [{"gamma": gamma} for gamma in gammas]
-    kernel = BetaBernoulliClassifier(kernel="rbf")
-    model, grid = {
+    of_kernel = {"lam": _LAMS, "tau": [(2.0 * gamma) ** -0.5 for gamma in gammas]}
+    models: dict[str, tuple[Any, dict[str, Any]]] = {
         LOGISTIC: (LogisticRegression(solver="newton-cholesky"), {"C": _PENALTIES}),
         LINEAR_SVM: (LinearSVC(dual="auto"), {"C": _PENALTIES}),
-        ROBUST: (BetaBernoulliClassifier(), {"alpha": _PENALTIES}),
+        ROBUST: (PlateauClassifier("robust"), {"lam": _PENALTIES}),
         SVM: (SVC(), {"C": (0.1, 1.0, 10.0, 100.0), "gamma": gammas}),
-        KERNEL: (kernel, {"alpha": (0.01, 0.1, 1.0, 10.0), "kernel_params": rbf}),
-        SPARSE: (
-            BetaBernoulliClassifier(kernel="rbf", prior="gaussian-laplace"),
-            {"alpha": (0.03, 0.3, 3.0), "kernel_params": rbf},
-        ),
-        PAPERS_SPARSE: (
-            BetaBernoulliClassifier.paper("BBLR2", kernel="rbf", prior="gaussian-laplace"),
-            {"alpha": (0.03, 0.3, 3.0), "kernel_params": rbf},
-        ),
-    }[method]
+        PAPERS_KERNEL: (KernelBetaBernoulliClassifier("BBLR2"), of_kernel),
+        PAPERS_SPARSE: (SparseKernelBetaBernoulliClassifier("BBLR2"), of_kernel),
+    }
+    model, grid = models[method]
     pipeline = Pipeline([("scaler", StandardScaler()), ("model", model)])
     folds = StratifiedKFold(3, shuffle=True, random_state=0)
     grid = {f"model__{name}": values for name, values in grid.items()}
@@ -147,10 +117,9 @@ def table_rows(name: str, method: str, repeat: int, fold: int) -> list[tuple[obj
 
 # ── support vectors against training rows ─────────────────────────────────────────────────────────
 
-GROWTH_METHODS = (SVM, KERNEL, SPARSE, PAPERS_SPARSE)
+GROWTH_METHODS = (SVM, PAPERS_SPARSE)
 _SET, _TESTED = "amazon5k_kitchen", 1945
-_ALPHAS = (0.03, 0.3, 3.0)
-_CHOOSING, _HELD_OUT = 800, 200
+_LAM = 0.3
 #: Training rows, and how many shuffles of them.
 SIZES = {500: 3, 1000: 3, 2000: 3, 4000: 1}
 
@@ -187,20 +156,6 @@ def split(rows: int, shuffle: int) -> KernelSplit:
     return KernelSplit(X[train], y[train], X[test], y[test], *kernels)
 
 
-@cache
-def alpha_of(prior: str, rows: int, shuffle: int) -> float:
-    """Return the ridge of the least log-loss on held-out rows, the same for all larger sets."""
-    X, y = reviews()
-    order = np.random.default_rng(shuffle).permutation(len(y))[:rows]
-    fit, held = order[_HELD_OUT:], order[:_HELD_OUT]
-
-    def cost(alpha: float) -> float:
-        model = BetaBernoulliClassifier(kernel="min", prior=prior, alpha=alpha).fit(X[fit], y[fit])
-        return float(log_loss(y[held], model.predict_proba(X[held])[:, 1]))
-
-    return min(_ALPHAS, key=cost)
-
-
 def growth_rows(method: str, rows: int, shuffle: int) -> list[tuple[object, ...]]:
     """Return a row of the file: penalty chosen, support vectors, rows tested, those wrong."""
     data = split(rows, shuffle)
@@ -211,36 +166,12 @@ def growth_rows(method: str, rows: int, shuffle: int) -> list[tuple[object, ...]
         labels, penalty = search.predict(data.test_matrix), search.best_params_["C"]
         support = int(search.best_estimator_.n_support_.sum())
     else:
-        prior = "gaussian-laplace" if method in (SPARSE, PAPERS_SPARSE) else "gaussian"
-        penalty = alpha_of(prior, min(rows, _CHOOSING), shuffle)
-        params = {"kernel": "min", "prior": prior, "alpha": penalty}
-        papers = method == PAPERS_SPARSE
-        make = BetaBernoulliClassifier.paper if papers else BetaBernoulliClassifier
-        model = make(*["BBLR2"] * papers, **params).fit(data.X, data.y)
-        labels, support = model.predict(data.X_test), model.n_support_
+        penalty = _LAM
+        model = SparseKernelBetaBernoulliClassifier("BBLR2", kernel="min", lam=penalty)
+        model.fit(data.X, data.y)
+        labels, support = model.predict(data.X_test), len(model.support_)
     errors = int((labels != data.y_test).sum())
     return [(method, rows, shuffle, penalty, support, _TESTED, errors)]
-
-
-# ── Nystroem's features against the exact kernel ──────────────────────────────────────────────────
-
-COMPONENTS, _NYSTROEM_TESTED, _GAMMA = 300, 4000, 0.1
-#: Rows, and how many turns.
-TURNS = {250: 5, 500: 5, 1000: 5, 2000: 3, 4000: 3, 8000: 1}
-
-
-def nystroem_rows(rows: int, turn: int) -> list[tuple[object, ...]]:
-    """Return a row of the file: CPU time of the exact kernel to that of Nystroem, and errors."""
-    X, y = load("magic04")
-    order = np.random.default_rng(turn).permutation(len(y))
-    train, test = order[:rows], order[-_NYSTROEM_TESTED:]
-    exact = BetaBernoulliClassifier(kernel="rbf", kernel_params={"gamma": _GAMMA}, alpha=0.01)
-    features = Nystroem(gamma=_GAMMA, n_components=min(COMPONENTS, rows), random_state=turn)
-    line = BetaBernoulliClassifier(alpha=10.0)
-    models = exact, make_pipeline(StandardScaler(), features, line)
-    seconds = [timed(model.fit, X[train], y[train])[1] for model in models]
-    wrong = (int((model.predict(X[test]) != y[test]).sum()) for model in models)
-    return [(rows, turn, f"{seconds[0] / seconds[1]:.3f}", _NYSTROEM_TESTED, *wrong)]
 
 
 # ── what was measured ─────────────────────────────────────────────────────────────────────────────
@@ -327,7 +258,6 @@ _TICKS = (20, 50, 100, 200, 500, 1000, 2000)
 #: Colour, marker and dashes.
 _STYLES = {
     SVM: (figure.BLACK, "o", "-"),
-    SPARSE: (figure.VERMILION, "^", ":"),
     PAPERS_SPARSE: (figure.PURPLE, "v", "-"),
 }
 _POINTS = 0.5
@@ -336,7 +266,6 @@ _BELOW = 0.1
 _CHANCE = 45.0
 #: Why some fits are not measured, by method.
 _COSTS = {
-    SPARSE: "a fold has 28 fits, which are slow with the rows of pima",
     PAPERS_SPARSE: "a sweep of the probes of Algorithm 3 needs n³ time; a fit takes about 1 s with "
     "150 rows, 10 s with 500 and 25 to 50 s with 1,000, and a fold of Table 15 has 28 fits",
 }
@@ -348,18 +277,18 @@ def lines() -> list[str]:
         "# Kernels of Hasan and Pal 2015, measured again",
         "",
         '"Printed" is the paper; all else is measured, on the same folds for all methods. "robust"',
-        "is ours, with L-BFGS and a penalty of the function: no claim of the paper about KBBLR is",
-        "judged by it. sparse KBBLR is the paper's, by SLA and Algorithm 3. How: see `kernels.py`.",
+        "is ours, linear. KBBLR is the paper's, by SLA, and sparse KBBLR by Algorithm 3. How: see",
+        "`kernels.py`.",
         *_table_14(Folds()),
         *_table_15(Folds()),
         *_growth(Growth()),
-        *_nystroem(),
     ]
 
 
 def _table_14(folds: Folds) -> list[str]:
-    sparse = SPARSE, PAPERS_SPARSE
-    methods = tuple(m for m in METHODS if m not in sparse)
+    kernel = any(folds.count(s, PAPERS_KERNEL) for s in SETS)
+    left_out = PAPERS_SPARSE, *([] if kernel else [PAPERS_KERNEL])
+    methods = tuple(m for m in METHODS if m not in left_out)
     sets = [s for s in SETS if all(folds.count(s, m) for m in methods)]
     if not sets:
         return []
@@ -369,11 +298,13 @@ def _table_14(folds: Folds) -> list[str]:
     for name in sets:
         cells = (f"{folds.percent(name, m):.2f}" for m in methods)
         lines.append(line(short(name), *(known[14, name, m] for m in printed), *cells))
-    return [*lines, "", _claim(folds, sets, KERNEL)]
+    if kernel:
+        return [*lines, "", _claim(folds, sets, PAPERS_KERNEL)]
+    return [*lines, *_not_measured(f"{PAPERS_KERNEL} has no fold", PAPERS_KERNEL)]
 
 
 def _table_15(folds: Folds) -> list[str]:
-    methods = PAPERS_SPARSE, SPARSE
+    methods = (PAPERS_SPARSE,)
     lines = ["", "## Table 15: sparse kernels, test errors in percent"]
     for method in methods:
         lines += _beside_svm(folds, method)
@@ -445,7 +376,7 @@ def _growth(growth: Growth) -> list[str]:
     lines += ["", "± is a standard error over shuffles.", ""]
     lines += header("method", "exponent")
     lines += [line(m, _with_error(growth.exponents(m), 2)) for m in methods]
-    lines += ["", *(_goal(growth, m) for m in (PAPERS_SPARSE, SPARSE) if m in methods)]
+    lines += ["", *(_goal(growth, m) for m in (PAPERS_SPARSE,) if m in methods)]
     for method in GROWTH_METHODS:
         counts = {n: growth.shuffles(method, n) for n in SIZES}
         few = [f"{counts[n]} of {of} shuffles with {n} rows" for n, of in SIZES.items()]
@@ -469,32 +400,6 @@ def _goal(growth: Growth, method: str) -> str:
         f"and {theirs:.2f}); test error within {_POINTS} points {holds(near)} (at most "
         f"{max(gaps):+.2f}).{chance if lost else ''}"
     )
-
-
-def _nystroem() -> list[str]:
-    rows = NYSTROEM.rows()
-    if not rows:
-        return []
-    cells, slower = [], []
-    sizes = sorted(map(int, distinct(rows, "rows")))
-    for n in sizes:
-        turns = select(rows, rows=n)
-        errors = (
-            f"{(100.0 * numbers(turns, f'{name}_errors') / _NYSTROEM_TESTED).mean():.2f}"
-            for name in ("exact", "nystroem")
-        )
-        ratio = float(np.median(numbers(turns, "ratio")))
-        slower += [n] if ratio > 1 else []
-        cells.append((n, len(turns), f"{ratio:.2f}", *errors))
-    columns = "rows | turns | CPU, exact / Nystroem | exact error, % | Nystroem error, %"
-    title = f"Nystroem with {COMPONENTS} components against the exact kernel"
-    words = f"from {min(slower)} rows on" if slower else "nowhere"
-    text = table(columns, cells, title)
-    text += ["", f"Of the sizes measured, the exact kernel takes longer {words}."]
-    if missing := " and ".join(f"{n:,}" for n in TURNS if n not in sizes):
-        reason = "the time of the exact kernel grows with more than the square of the rows"
-        text += ["", f"Not measured: {missing} rows; {reason}."]
-    return text
 
 
 def _not_measured(counts: str, method: str) -> list[str]:
@@ -556,17 +461,9 @@ def growth_plan(quick: bool) -> Iterator[tuple[Any, ...]]:  # noqa: FBT001
             yield from ((method, rows, shuffle) for shuffle, method in of_rows)
 
 
-def nystroem_plan(quick: bool) -> Iterator[tuple[Any, ...]]:  # noqa: FBT001
-    """Yield rows and turn of each measurement."""
-    for rows, turns in TURNS.items():
-        if rows <= 1000 or not quick:
-            yield from ((rows, turn) for turn in range(1 if quick else turns))
-
-
 EXPERIMENTS = {
     "tables": (TABLES, table_plan, table_rows),
     "support_vectors": (GROWTH, growth_plan, growth_rows),
-    "nystroem": (NYSTROEM, nystroem_plan, nystroem_rows),
 }
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import make_pipeline
@@ -18,45 +18,11 @@ from sklearn.svm import LinearSVC
 from benchmarks.harness.data import load
 from benchmarks.harness.record import Record, Row, read_rows
 from benchmarks.harness.runner import quiet
+from benchmarks.papers.hasan_pal_2015.models import papers, plateau, tuned_plateau
 from benchmarks.papers.hasan_pal_2015.noise import SETS, noisy
-from directrix import BetaBernoulliClassifier
-from directrix._typing import AnyArray, FloatArray
-from directrix.classifiers.beta_bernoulli.plateaus import even_score
-from directrix.fitting.solvers import solver_for
-from directrix.linear import Sigmoid
-from directrix.linear.objectives import DataObjective
-
-
-class SigmoidSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Linear classifier of the search SLA for the least training error, with its own intercept.
-
-    `SmoothClassifier` with ``loss="sigmoid", solver="sla"`` chooses a ridge and its threshold on
-    held-out rows. The method of the paper does neither: it starts from a linear SVM of
-    standardised features (liblinear, C = 1), has no penalty, and predicts with the line that the
-    search found.
-
-    ``line_``: coefficients of the standardised features, intercept last.
-    """
-
-    line_: FloatArray
-
-    def fit(self, X: Any, y: AnyArray) -> Self:
-        """Fit to rows and labels, which are True or False."""
-        self.classes_ = np.array([False, True])
-        self._scaler = StandardScaler().fit(X)
-        rows = self._scaler.transform(X)
-        svm = LinearSVC(dual="auto", random_state=0).fit(rows, y)
-        objective = DataObjective(rows, np.asarray(y), np.ones(len(y)), Sigmoid())
-        start = np.append(svm.coef_, svm.intercept_)
-        search = solver_for("sla", objective.loss)
-        self.line_ = search.run(objective, start, np.random.default_rng(0), None).coef
-        return self
-
-    def predict(self, X: Any) -> AnyArray:
-        """Return the label of each row: True where its score is above zero."""
-        labels: AnyArray = self._scaler.transform(X) @ self.line_[:-1] + self.line_[-1] > 0
-        return labels
-
+from directrix._typing import AnyArray
+from directrix.papers import SLAClassifier
+from directrix.papers.hasan_pal_2015.plateaus import even_score
 
 REVIEWS = ("amazon_books", "amazon_dvd", "amazon_electronics", "amazon_kitchen")
 NOISES = {"train": "none", "clean": "none", "flip": "flipped", "outl": "outliers"}
@@ -141,10 +107,6 @@ def _tuned(model: Any, scaler: Any) -> Any:
     return GridSearchCV(make_pipeline(scaler, model), {f"{name}__C": _PENALTIES}, cv=folds)
 
 
-def _bblr(**params: Any) -> BetaBernoulliClassifier:
-    return BetaBernoulliClassifier(**params)
-
-
 PROTOCOLS = {
     "train": Protocol((3,), SETS, 1),
     "clean": Protocol((4, 5, 8), SETS, 5),
@@ -155,36 +117,32 @@ PROTOCOLS = {
 }
 _NEWTON, _SVM = LogisticRegression(solver="newton-cholesky"), LinearSVC(dual="auto")
 #: By name, as the paper defines them.
-_PAPERS = {
-    name: BetaBernoulliClassifier.paper(name) for name in ("BBLR1", "BBLR2", "BBLR3", "BBLR4")
-}
+_PAPERS = {name: papers(name) for name in ("BBLR1", "BBLR2", "BBLR3", "BBLR4")}
 #: Quick ones first.
 METHODS = {
     "logistic, C=1": Method(make_pipeline(StandardScaler(), _NEWTON)),
     "logistic, tuned": Method(_tuned(_NEWTON, StandardScaler()), large=1),
-    "BBLR1, lbfgs": Method(_bblr(plateaus="weak")),
-    "BBLR2, lbfgs": Method(_bblr(plateaus="empirical")),
-    "BBLR4, lbfgs": Method(_bblr(plateaus="learned"), large=1),
-    "robust": Method(_bblr(), large=1),
-    "robust, tuned": Method(_bblr(alpha="auto")),
+    "BBLR1, lbfgs": Method(plateau("weak")),
+    "BBLR2, lbfgs": Method(plateau("empirical")),
+    "BBLR4, lbfgs": Method(plateau("learned"), large=1),
+    "robust": Method(plateau(), large=1),
+    "robust, tuned": Method(tuned_plateau()),
     "SVM, tuned": Method(_tuned(_SVM, StandardScaler()), large=1),
     "BBLR1": Method(_PAPERS["BBLR1"], clean=0, flip=0, outl=0),
-    "SLA": Method(SigmoidSearch()),
+    "SLA": Method(make_pipeline(StandardScaler(), SLAClassifier())),
     "BBLR2": Method(_PAPERS["BBLR2"]),
     "BBLR3": Method(_PAPERS["BBLR3"], large=1),
     "BBLR4": Method(_PAPERS["BBLR4"]),
-    "BBLR4, lbfgs, tuned": Method(
-        _bblr(plateaus="learned", alpha="auto"), train=0, clean=0, flip=0, outl=0
-    ),
+    "BBLR4, lbfgs, tuned": Method(tuned_plateau("learned"), train=0, clean=0, flip=0, outl=0),
 }
 #: Of sparse rows.
 METHODS_OF_REVIEWS = {
     "logistic, tuned": _tuned(LogisticRegression(solver="liblinear"), MaxAbsScaler()),
     "SVM, tuned": _tuned(_SVM, MaxAbsScaler()),
-    "robust, tuned": _bblr(alpha=_ALPHAS_OF_REVIEWS),
-    "BBLR4, lbfgs, tuned": _bblr(plateaus="learned", alpha=_ALPHAS_OF_REVIEWS),
-    "BBLR3": _PAPERS["BBLR3"],
-    "BBLR4": _PAPERS["BBLR4"],
+    "robust, tuned": tuned_plateau(lams=_ALPHAS_OF_REVIEWS, sparse=True),
+    "BBLR4, lbfgs, tuned": tuned_plateau("learned", _ALPHAS_OF_REVIEWS, sparse=True),
+    "BBLR3": papers("BBLR3", MaxAbsScaler()),
+    "BBLR4": papers("BBLR4", MaxAbsScaler()),
 }
 #: Methods whose search counts as an error what is on the wrong side of the score zero, at which the
 #: probability is one half only in the limit of infinite sharpness.
@@ -227,7 +185,7 @@ def measured(protocol: str, name: str, method: str, repeat: int, fold: int) -> F
     with quiet():
         model = clone(make).fit(*rows)
         if protocol == "train" and method in SEARCHES:
-            labels = model.decision_function(X[test]) + even_score(model.loss_) > 0
+            labels = model.decision_function(X[test]) + even_score(model[-1].loss_) > 0
         else:
             labels = model.predict(X[test])
     wrong = labels != y[test]

@@ -24,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 from benchmarks.harness.data import load
 from benchmarks.harness.record import Record
 from benchmarks.harness.runner import Part, Study
-from directrix import BetaBernoulliClassifier
+from benchmarks.papers.hasan_pal_2015.models import plateau
 from directrix._typing import AnyArray, FloatArray
 
 RECORD = Record.beside(__file__, "method, set, noise, error", "noise, set")
@@ -32,12 +32,10 @@ SETS = ("breast", "heart", "liver-disorders", "diabetes")
 NOISES = ("none", "flipped", "outliers")
 METHODS: dict[str, Any] = {
     "logistic regression": make_pipeline(StandardScaler(), LogisticRegression()),
-    "weak": BetaBernoulliClassifier(plateaus="weak"),
-    "empirical": BetaBernoulliClassifier(plateaus="empirical"),
-    "learned": BetaBernoulliClassifier(plateaus="learned"),
-    "robust": BetaBernoulliClassifier(),
-    "robust, sparse": BetaBernoulliClassifier(prior="gaussian-laplace"),
-    "robust, rbf": BetaBernoulliClassifier(kernel="rbf"),
+    "weak": plateau("weak"),
+    "empirical": plateau("empirical"),
+    "learned": plateau("learned"),
+    "robust": plateau(),
 }
 
 

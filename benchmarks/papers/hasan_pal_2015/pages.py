@@ -1,8 +1,8 @@
 """What the documentation says of the paper's tables and claims, written from the records.
 
 ``python -m benchmarks.papers.hasan_pal_2015.pages`` writes the block between two comments in
-``docs/beta-bernoulli.md``; so does a run of the tables. It measures nothing. A test compares the
-page with what it would write.
+``docs/theory/beta-bernoulli.md``; so does a run of the tables. It measures nothing. A test compares
+the page with what it would write.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from benchmarks.papers.hasan_pal_2015.methods import REVIEWS, expected
 from benchmarks.papers.hasan_pal_2015.noise import SETS
 from benchmarks.papers.hasan_pal_2015.report import LOGISTIC, SVM, Measured, judged
 
-PAGE = Path(__file__).parents[3] / "docs" / "beta-bernoulli.md"
+PAGE = Path(__file__).parents[3] / "docs" / "theory" / "beta-bernoulli.md"
 _BEGIN = "<!-- tables of the paper: made by benchmarks.papers.hasan_pal_2015.pages -->\n"
 _END = "<!-- tables of the paper: end -->"
 _PRINTED = ("LR", "SVM", "SLA", "BBLR1", "BBLR2", "BBLR3", "BBLR4")

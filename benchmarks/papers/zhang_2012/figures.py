@@ -152,7 +152,7 @@ _INTRODUCTION = """\
 
 J is the objective without smoothing, J* the least of it that any run found, ε = 1e-3. λ is the one
 that is best on validation rows, as in the paper, and in its units. μ̂ = ε/D, for the ROC area with
-the paper's prox-function on [-1, 1]^m (`directrix.linear.SmoothedROCArea`). Time is CPU time of one
+the paper's prox-function on [-1, 1]^m (`SmoothedROCArea`). Time is CPU time of one
 thread in units of one evaluation of L-BFGS with μ̂ on the same problem. A run ended where it
 converged, or at a limit of CPU time. How: see `run.py`. The paper shows three of its eleven sets
 and its text does not say which; these are the three of its Table 1 that are in the data folder.

@@ -3,14 +3,12 @@
 The experiment of Zhang, Saha and Vishwanathan 2011 (§4), for precision-recall break-even and for
 ROC area.
 
-* J is the objective *without* smoothing, and has the paper's values. `SmoothedROCArea` has the
-  paper's units; in those of `BreakEven` the margin is one, so λ is multiplied by (n / 2n₊)² for it.
-  λ in the files is the paper's. The paper tunes λ on validation rows and does not print it: in the
-  trajectories it is 1e-3 and 1e-5.
+* J is the objective *without* smoothing, and λ, ε and J are in the paper's units. The paper tunes
+  λ on validation rows and does not print it: in the trajectories it is 1e-3 and 1e-5.
 * μ̂ = ε/D as in the paper, ε = 1e-3 and D = n/2 or m/2, and prox-functions are the paper's: half
-  the square of β, from 0 to 1 for break-even (so that κ is 0.002 n₊/n times μ/μ̂) and from -1 to 1
-  for ROC area. All start at zero. L-BFGS remembers 6 steps as there; its Nesterov rival has 100 μ̂,
-  once with backtracking and restarts, once with the constant step of the paper's bound on L.
+  the square of β, from 0 to 1 for break-even and from -1 to 1 for ROC area. All start at zero.
+  L-BFGS remembers 6 steps as there; its Nesterov rival has 100 μ̂, once with backtracking and
+  restarts, once with the constant step of the paper's bound on L.
 * An evaluation is one pass for value and gradient. Time is CPU of one thread, without what is done
   for the record; in the file its unit is one evaluation of L-BFGS with μ̂ on the same problem. A run
   ends where it converged, or after its seconds.
@@ -31,12 +29,13 @@ import numpy as np
 from benchmarks.harness.data import Rows
 from benchmarks.papers.zhang_2012.results import EPSILON, Point, Problem, Trajectory, relative
 from directrix._typing import AnyArray, FloatArray
-from directrix.linear import BreakEven, SmoothedROCArea
+from directrix.linear.lbfgs import lbfgs
 from directrix.linear.loss import Loss
 from directrix.linear.objectives import DataObjective
 from directrix.metrics import AUC, PRBEP
 from directrix.metrics.base import Metric
-from directrix.solve import bundle, lbfgs, nesterov
+from directrix.papers.bundle import bundle
+from directrix.papers.zhang_saha_vishwanathan_2011 import SmoothedPRBEP, SmoothedROCArea, nesterov
 
 _MEMORY = 6
 _NO_END = 1_000_000
@@ -50,28 +49,22 @@ class Objectives:
 
     def __init__(self, problem: Problem, train: Rows, test: Rows) -> None:
         self.train, self.test = train, test
-        self.metric: Metric
+        self.metric: Metric = AUC()
+        self._loss: Callable[[float], Loss] = SmoothedROCArea
         if problem.loss == "prbep":
-            share = float(train.y.mean())
-            self._width, unit_of_ridge, steep = 2.0 * EPSILON * share, 0.5 / share, 1.0 / share
-            self._loss: Callable[[float], Loss] = BreakEven
-            self.metric = PRBEP()
-        else:
-            self._width, unit_of_ridge, steep = EPSILON, 1.0, 2.0
-            self._loss = SmoothedROCArea
-            self.metric = AUC()
-        self.ridge = problem.penalty * unit_of_ridge**2
+            self.metric, self._loss = PRBEP(), SmoothedPRBEP
+        self.ridge = problem.penalty
         ones = np.ones(len(train.y))
         self.exact = DataObjective(train.X, train.y, ones, self._loss(0.0), self.ridge)
-        self._steep = steep * float(train.X.multiply(train.X).sum(axis=1).max())
+        self._longest = float(train.X.multiply(train.X).sum(axis=1).max())
 
     def smoothed(self, times: float) -> DataObjective:
         """Return the objective with so many times μ̂."""
-        return replace(self.exact, loss=self._loss(times * self._width))
+        return replace(self.exact, loss=self._loss(times * EPSILON))
 
     def lipschitz(self, times: float) -> float:
-        """Return the paper's bound on L: ‖A‖² / μ, with ‖A‖ from the longest row, and λ."""
-        return self._steep / (times * self._width) + self.ridge
+        """Return the paper's bound on L, D ‖A‖² / ε of at most 2 R² / ε (§2.1.1, §2.2.1), and λ."""
+        return 2.0 * self._longest / (times * EPSILON) + self.ridge
 
     def bound(self, times: float, coef: FloatArray) -> float:
         """Return a lower bound of J: the smoothed one is below it, and curved by λ at least."""

@@ -87,8 +87,6 @@ class LinearClassifier(LinkedEstimator, ClassifierMixin, BaseEstimator):
     positive_: Any
     #: What looked odd in the table of the last fit.
     _findings: tuple[TableFinding, ...] = ()
-    #: Names of the state of the last fit that the next one starts from.
-    _starts_from: tuple[str, ...] = ()
     #: What the columns of the fit were; None for summaries and sparse rows.
     _seen: TableProfile | None = None
 

@@ -31,9 +31,6 @@ class Arithmetic(Protocol[Value]):
     def slopes(self, value: Value, below: float, above: float) -> Value:
         """Return the value times one number where it is below zero, and times another elsewhere."""
 
-    def at_most(self, value: Value, number: float) -> Value:
-        """Return the lesser of the value and a number."""
-
     def sigmoid(self, value: Value) -> Value:
         """Return 1 / (1 + exp(-value)), which never overflows."""
 
@@ -106,9 +103,6 @@ class ScoringFormula:
         Of a score that is made of points.
     response : Response, optional
         Probability of the last class.
-    always : int, optional
-        Index of the class that is predicted whatever the score: that of a model whose probability
-        never crosses one half.
     positive : label, optional
         The class whose probability is written; by default the last.
     """
@@ -119,7 +113,6 @@ class ScoringFormula:
     intercept: float = 0.0
     card: Card | None = None
     response: Response
-    always: int | None = None
     positive: Any = None
 
     @property

@@ -13,8 +13,6 @@ import numpy as np
 
 from directrix._typing import AnyArray
 from directrix.exceptions import StateError
-from directrix.files.layout import is_count, is_number
-from directrix.linear.loss import Loss
 from directrix.models.operating_point import Calibration, OperatingPoint
 
 
@@ -27,7 +25,7 @@ def require(condition: object, otherwise: str) -> None:
 class ModelMetadata(dict[str, Any]):
     """Named values of a fitted classifier that are not arrays.
 
-    Values are None, numbers, text, lists, tuples, dictionaries, metrics, losses, or nested
+    Values are None, numbers, text, lists, tuples, dictionaries, metrics, or nested
     `ModelMetadata`. A file stores `ModelMetadata` as a JSON object, and a plain dictionary with the
     types of its keys.
     """
@@ -41,9 +39,8 @@ class ModelMetadata(dict[str, Any]):
 class ModelState:
     """All that a fitted classifier needs in order to score rows.
 
-    ``params`` are those of `model_params`. Only ``rows`` among the arrays, which score rows by
-    name, may be sparse. ``facts`` are results of the fit that are not arrays. There is no
-    calibration if the model has probabilities without one.
+    ``params`` are those of `model_params`. ``facts`` are results of the fit that are not
+    arrays. There is no calibration if the model has probabilities without one.
     """
 
     params: dict[str, Any]
@@ -93,22 +90,10 @@ class StateArrays:
             fits and array.dtype.name in dtypes,
             f"{name} has type {array.dtype}, shape {array.shape}",
         )
-        values = array if isinstance(array, np.ndarray) else array.data
-        require(np.isfinite(values).all(), f"{name} is not finite")
+        require(np.isfinite(array).all(), f"{name} is not finite")
         return array
 
     def require_empty(self) -> None:
         """Check that every array has been taken."""
         names = ", ".join(sorted(self.remaining))
         require(not self.remaining, f"it has arrays that do not belong there: {names}")
-
-
-def restored_loss_fit(facts: ModelMetadata) -> dict[str, Any]:
-    """Return ``loss_``, ``alpha_`` and ``n_iter_`` from the facts of these names, checked."""
-    require(isinstance(facts["loss"], Loss), "it has no loss")
-    alpha = facts["alpha"]
-    require(is_number(alpha) and alpha >= 0, "its alpha is not a number from zero up")
-    require(
-        is_count(facts["n_iter"]), "its number of iterations is not a whole number from zero up"
-    )
-    return {"loss_": facts["loss"], "alpha_": alpha, "n_iter_": facts["n_iter"]}

@@ -26,7 +26,7 @@ from directrix.frontier.curves import Curves
 from directrix.frontier.moment_frontier import SummaryCandidate, ridge_candidates
 from directrix.frontier.row_frontier import ReportCandidates, RowCandidate, RowFrontier
 from directrix.frontier.search import FTOL
-from directrix.linear import Logistic
+from directrix.linear.margin import Logistic
 from directrix.linear.recipes import Recipe, Sweep
 from directrix.metrics.base import Metric
 from directrix.models.card import Card, Scale

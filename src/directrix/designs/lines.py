@@ -18,7 +18,7 @@ from directrix.frontier.curves import Curves, round_scores
 from directrix.frontier.moment_frontier import moment_candidates, ridge_candidates
 from directrix.frontier.row_frontier import ReportCandidates, RowFrontier
 from directrix.frontier.search import FTOL, MOST_FEATURES, Search
-from directrix.linear import Logistic
+from directrix.linear.margin import Logistic
 from directrix.linear.recipes import Recipe
 from directrix.metrics.base import Metric
 from directrix.models.report import DirectionEffect

@@ -16,7 +16,7 @@ from directrix.fitting.training_rows import Rows
 from directrix.frontier.compare import design_without
 from directrix.frontier.pencil import RidgeMoments
 from directrix.frontier.row_frontier import RowFrontier
-from directrix.linear import Logistic
+from directrix.linear.margin import Logistic
 from directrix.linear.recipes import Recipe
 
 #: Coefficients, intercept last, by ridge and fold that was left out.

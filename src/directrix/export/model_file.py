@@ -13,11 +13,10 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from directrix._typing import AnyArray
 from directrix.classifiers import OperatingPoint
-from directrix.classifiers.state import ModelMetadata, ModelState, StateArrays, model_params
+from directrix.classifiers.state import ModelMetadata, ModelState, model_params
 from directrix.exceptions.files import FileContentError, ModelFileError
 from directrix.export.plain_values import from_plain, is_encoded, to_plain
 from directrix.export.scoring_formula import CLASSIFIERS, known_names
@@ -37,69 +36,6 @@ from directrix.metrics.base import Metric
 from directrix.metrics.budget import Budget, KeptBudget
 from directrix.metrics.table import resolve
 from directrix.models.operating_point import Calibration, Intervals, Rates
-
-# ── Arrays of a state: contiguous, in order, sparse rows in three ─────────────────────────────────
-
-#: How the rows of a kernel expansion are stored.
-ROW_LAYOUTS = ("dense", "csr_array", "csr_matrix")
-
-_ROWS = "rows"
-
-
-def arrays_to_file(arrays: dict[str, Any]) -> tuple[dict[str, AnyArray], str | None]:
-    """Return arrays as a file stores them, and the layout of ``rows`` if they are there."""
-    stored = dict(arrays)
-    layout = None
-    if _ROWS in stored:
-        layout = "dense"
-        if sparse.issparse(stored[_ROWS]):
-            rows = stored.pop(_ROWS)
-            layout = "csr_array" if isinstance(rows, sparse.sparray) else "csr_matrix"
-            stored["rows_data"] = rows.data
-            stored["rows_indices"] = rows.indices.astype(np.int64)
-            stored["rows_indptr"] = rows.indptr.astype(np.int64)
-    return {name: np.ascontiguousarray(stored[name]) for name in sorted(stored)}, layout
-
-
-def arrays_from_file(
-    stored: dict[str, AnyArray], layout: str | None, n_features: int
-) -> dict[str, Any]:
-    """Return the arrays of a state, sparse rows put together and checked.
-
-    The layout is one of `ROW_LAYOUTS`, or None if there are no ``rows``. What the arrays mean, and
-    which a classifier must have, its `from_state` checks.
-    """
-    arrays = dict(stored)
-    if layout is None or layout == "dense":
-        require(layout is None or _ROWS in arrays, "it lacks the array rows")
-        require(layout is not None or _ROWS not in arrays, "its rows do not have a layout")
-        return arrays
-    parts = StateArrays({name: arrays.pop(name) for name in stored if name.startswith("rows_")})
-    rows = _sparse_rows(parts, layout, n_features)
-    parts.require_empty()
-    require(_ROWS not in arrays, "its rows are both dense and sparse")
-    return arrays | {_ROWS: rows}
-
-
-def _sparse_rows(parts: StateArrays, layout: str, n_features: int) -> Any:
-    """Return sparse rows whose indices are checked."""
-    data = parts.take("rows_data", (None,), "float32", "float64")
-    indices = parts.take("rows_indices", (len(data),), "int64")
-    starts = parts.take("rows_indptr", (None,), "int64")
-    inside = ((indices >= 0) & (indices < n_features)).all()
-    ordered = (
-        len(starts) > 0
-        and starts[0] == 0
-        and starts[-1] == len(data)
-        and (np.diff(starts) >= 0).all()
-    )
-    require(inside and ordered, "its sparse rows contradict themselves")
-    matrix_type = sparse.csr_array if layout == "csr_array" else sparse.csr_matrix
-    short = n_features < 1 << 31 and len(data) < 1 << 31
-    index_type = np.int32 if short else np.int64
-    arrays = (data, indices.astype(index_type), starts.astype(index_type))
-    return matrix_type(arrays, shape=(len(starts) - 1, n_features))
-
 
 # ── metadata, calibrations and operating points as JSON ───────────────────────────────────────────
 
@@ -285,7 +221,7 @@ def save(classifier: Any, path: str | PathLike[str]) -> None:
     Raises
     ------
     TypeError
-        If it is another estimator, or a parameter is code: a metric or a loss of your own, or a
+        If it is another estimator, or a parameter is code: a metric of your own, or a
         kernel that is a function.
 
     Examples
@@ -308,13 +244,12 @@ def save(classifier: Any, path: str | PathLike[str]) -> None:
         msg = f"save takes a fitted {known_names()}, not {name}: of a pipeline give the last step"
         raise TypeError(msg)
     state: ModelState = classifier.export_state()
-    arrays, layout = arrays_to_file(state.arrays)
+    arrays = {name: np.ascontiguousarray(state.arrays[name]) for name in sorted(state.arrays)}
     entries = {
         "class": name,
         "params": {param: to_plain(state.params[param]) for param in sorted(state.params)},
         "n_features": state.n_features,
         "feature_names": state.feature_names,
-        "layout": layout,
         "calibration": calibration_to_json(state.calibration),
         "operating_point": point_to_json(state.operating_point),
         "facts": facts_to_json(state.facts),
@@ -354,7 +289,7 @@ def _classifier(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Any:
         classes=classes_of(header).copy(),
         n_features=n_features,
         feature_names=None if names is None else tuple(names),
-        arrays=arrays_from_file(arrays, header["layout"], n_features),
+        arrays=dict(arrays),
         facts=facts_from_json(header["facts"]),
         calibration=calibration_from_json(header["calibration"]),
         operating_point=point_from_json(header["operating_point"]),
@@ -390,10 +325,6 @@ LAYOUT = Layout(
             "its number of features is not a positive whole number",
         ),
         "feature_names": ANY,
-        "layout": Entry(
-            optional(lambda layout: is_text(layout) and layout in ROW_LAYOUTS),
-            "its rows have an unknown layout",
-        ),
         "calibration": ANY,
         "operating_point": ANY,
         "facts": ANY,

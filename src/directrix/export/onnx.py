@@ -183,9 +183,6 @@ def _two_classes(graph: OnnxWriter, formula: ScoringFormula, scores: str) -> tup
     above = graph.node("Greater", [scores, zero])
     index = graph.node("Cast", [above], to=TensorProto.INT64)
     index = graph.flat(index)
-    if formula.always is not None:
-        zeros = graph.node("Mul", [index, graph.constant(0)])
-        index = graph.node("Add", [zeros, graph.constant(formula.always)])
     return probabilities, index
 
 

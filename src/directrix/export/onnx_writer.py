@@ -92,10 +92,6 @@ class OnnxWriter:
         negative, positive = (self.node(name, [value, zero]) for name in ("Min", "Max"))
         return self.node("Add", [self.multiply(negative, below), self.multiply(positive, above)])
 
-    def at_most(self, value: str, number: float) -> str:
-        """Return the lesser of the value and a number."""
-        return self.node("Min", [value, self.constant(number)])
-
     def sigmoid(self, value: str) -> str:
         """Return 1 / (1 + exp(-value))."""
         return self.node("Sigmoid", [value])

@@ -62,7 +62,6 @@ def to_json(classifier: Any) -> str:
             "intercept": formula.intercept,
             "threshold": 0.0,
             "probability": _probability(formula),
-            "always": None if formula.always is None else formula.classes[formula.always],
         }
     return json.dumps(entries, indent=2, allow_nan=False)
 

@@ -1,6 +1,6 @@
-"""Parameters of a classifier as plain JSON, and back: metrics and losses by name and fields.
+"""Parameters of a classifier as plain JSON, and back: metrics by name and fields.
 
-A name from a file is looked up only among the metrics and losses of the table, two scales of
+A name from a file is looked up only among the metrics of the table, two scales of
 points, two splitters and budgets, so that reading a file cannot create anything else.
 """
 
@@ -19,8 +19,6 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from directrix.classifiers import IntegerPoints, PointsToDoubleOdds
 from directrix.exceptions.files import FileContentError
 from directrix.files.layout import require
-from directrix.linear.loss import Loss
-from directrix.linear.table import LOSSES as _LOSSES
 from directrix.metrics import Budget, FromRates, InEverySegment
 from directrix.metrics.base import Metric
 from directrix.metrics.table import TABLE
@@ -30,20 +28,16 @@ METRICS: dict[str, Any] = {
     for row in TABLE
     if not isinstance(row.example, FromRates)
 }
-LOSSES: dict[str, Any] = {
-    type(loss).__name__: type(loss) for _, losses in _LOSSES for loss in losses
-}
 _SPLITTER_FIELDS = ("n_splits", "shuffle", "random_state")
 #: Classes that a file may name, by what they are.
 _NAMED: dict[str, dict[str, Any]] = {
     "metric": METRICS,
-    "loss": LOSSES,
     "scale": {"PointsToDoubleOdds": PointsToDoubleOdds, "IntegerPoints": IntegerPoints},
     "splitter": {"KFold": KFold, "StratifiedKFold": StratifiedKFold},
     "budget": {"Budget": Budget, "InEverySegment": InEverySegment},
 }
 
-#: Types of the fields of metrics and losses, by their annotation.
+#: Types of the fields of metrics, by their annotation.
 _FIELD_TYPES: dict[str, tuple[type, ...]] = {
     "float": (int, float),
     "float | str": (int, float, str),
@@ -54,7 +48,6 @@ _FIELD_TYPES: dict[str, tuple[type, ...]] = {
     "str | None": (str, type(None)),
     "int": (int,),
     "bool": (bool,),
-    "Loss": (Loss,),
 }
 _ARRAY_TYPES: dict[str, type] = {"bool": bool, "int64": int, "float64": float}
 _NOT_FINITE = {"inf": inf, "-inf": -inf, "nan": nan}
@@ -92,15 +85,14 @@ def to_plain(value: Any) -> Any:
 
 
 def _refusal(value: Any) -> str:
-    if isinstance(value, Metric | Loss):
-        noun = "metric" if isinstance(value, Metric) else "loss"
+    if isinstance(value, Metric):
         return (
-            f"{value!r} is a {noun} of your own, whose code a model file does not hold: use "
-            f"`set_params` to replace it by a {noun} of directrix"
+            f"{value!r} is a metric of your own, whose code a model file does not hold: use "
+            "`set_params` to replace it by a metric of directrix"
         )
     return (
         f"{type(value).__name__} cannot be kept in a model file, which holds no code: use "
-        "`set_params` to replace it by numbers, text, lists, or metrics and losses of directrix"
+        "`set_params` to replace it by numbers, text, lists, or metrics of directrix"
     )
 
 

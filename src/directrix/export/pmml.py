@@ -456,9 +456,6 @@ class _PmmlArithmetic:
         slope = apply("if", negative, constant(number_text(below)), constant(number_text(above)))
         return apply("*", slope, deepcopy(value))  # an element has one parent
 
-    def at_most(self, value: Element, number: float) -> Element:
-        return apply("min", value, constant(number_text(number)))
-
     def sigmoid(self, value: Element) -> Element:
         exponential = apply("exp", self.multiply(value, -1.0))
         return apply("/", constant("1"), self.add(exponential, 1.0))

@@ -235,13 +235,6 @@ def predict(row):
     return CLASSES[score(row) > 0]
 '''
 
-_ALWAYS = '''
-
-def predict(row):
-    """Return the label, which is the same for every row: one class is always the more probable."""
-    return CLASSES[{always}]
-'''
-
 
 def to_python(classifier: Any, *, reasons: bool = False) -> str:
     """Return the source of a module with functions ``score``, ``probabilities`` and ``predict``.
@@ -300,8 +293,7 @@ def to_python(classifier: Any, *, reasons: bool = False) -> str:
         probability=formula.positive_probability("s", _PythonArithmetic()),
         each=", ".join(f"CLASSES[{k}]: {value}" for k, value in enumerate(values)),
     )
-    label = _ABOVE_ZERO if formula.always is None else _ALWAYS.format(always=formula.always)
-    return head + _SIGMOID + probabilities + label
+    return head + _SIGMOID + probabilities + _ABOVE_ZERO
 
 
 def _card_source(formula: ScoringFormula, card: Card) -> str:
@@ -343,9 +335,6 @@ class _PythonArithmetic:
         if below == above:
             return self.multiply(value, above)
         return f"({below!r} if {value} < 0 else {above!r}) * {value}"
-
-    def at_most(self, value: str, number: float) -> str:
-        return f"min({number!r}, {value})"
 
     def sigmoid(self, value: str) -> str:
         return f"_sigmoid({value})"

@@ -15,12 +15,10 @@ from typing import Any
 import numpy as np
 
 from directrix.classifiers import (
-    BetaBernoulliClassifier,
     DirectClassifier,
     MomentClassifier,
     OperatingPointClassifier,
     ScorecardClassifier,
-    SmoothClassifier,
 )
 from directrix.classifiers.scoring import ScoringFormula
 from directrix.exceptions import LabelTypeError, RowDecisionError
@@ -31,12 +29,10 @@ from directrix.rows.rows import checked_names
 CLASSIFIERS: dict[str, Any] = {
     classifier.__name__: classifier
     for classifier in (
-        BetaBernoulliClassifier,
         DirectClassifier,
         MomentClassifier,
         OperatingPointClassifier,
         ScorecardClassifier,
-        SmoothClassifier,
     )
 }
 

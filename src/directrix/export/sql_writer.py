@@ -335,8 +335,6 @@ class SqlWriter:
     def prediction(self, formula: ScoringFormula, score: str) -> str:
         """Return the label: the last class above zero."""
         first, last = (self._syntax.label(label) for label in formula.classes)
-        if formula.always is not None:
-            return self._if_known(formula, score, (first, last)[formula.always])
         positive = f"{score} > {self._syntax.double(0.0)}"
         return self._if_known(formula, score, f"CASE WHEN {positive} THEN {last} ELSE {first} END")
 
@@ -355,10 +353,6 @@ class SqlWriter:
             return self.multiply(value, above)
         negative = f"{value} < {double(0.0)}"
         return f"CASE WHEN {negative} THEN {double(below)} ELSE {double(above)} END * {value}"
-
-    def at_most(self, value: str, number: float) -> str:
-        """Return the lesser of the value and a number."""
-        return f"{self._syntax.least}({self._syntax.double(number)}, {value})"
 
     def sigmoid(self, value: str) -> str:
         """Return 1 / (1 + exp(-value)), which never overflows.

@@ -136,15 +136,12 @@ def _on_copy(
 
 
 def _unfitted(estimator: Any) -> Any:
-    """Return a copy with the same parameters, and no state of a fit but what the next starts from.
-
-    ``_starts_from`` names that.
-    """
-    made, kept = copy(estimator), estimator._starts_from  # noqa: SLF001
+    """Return a copy with the same parameters, and no state of a fit."""
+    made = copy(estimator)
     made.__dict__ = {
         name: value
         for name, value in vars(estimator).items()
-        if name in kept or not (name.endswith("_") or name in PRIVATE_STATE)
+        if not (name.endswith("_") or name in PRIVATE_STATE)
     }
     return made
 

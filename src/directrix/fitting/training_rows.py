@@ -159,8 +159,6 @@ def reweighted(moments: Moments, factors: tuple[float, float]) -> Moments:
 # ── Standardised features, and lines converted between the two units ──────────────────────────────
 
 
-#: Distance between the quartiles of a standard normal distribution.
-_QUARTILES_OF_NORMAL = 1.349
 _ROUNDING = 1e-12
 #: Between its inverse and this, squares of deviations neither overflow nor underflow.
 _SAFE = 1e140
@@ -190,25 +188,6 @@ class Standardization:
         deviation[deviation <= 1e-13 * np.abs(mean)] = 0.0
         return cls(mean, _invertible(_positive(deviation)))
 
-    @classmethod
-    def robust(cls, X: Any, weight: FloatArray) -> Standardization:
-        r"""Return the standardisation by median and quartiles, which outliers do not affect.
-
-        .. math:: s = \max\left(\frac{q_{3/4} - q_{1/4}}{1.349},\ \frac{\sigma}{10}\right)
-
-        which is the standard deviation of normal features; the standard deviation itself if the
-        quartiles are equal. Sparse features, whose quartiles are zero, are divided by their largest
-        absolute value: divided by their deviation, rare words would dominate.
-        """
-        if sparse.issparse(X):
-            largest = abs(X).max(axis=0).toarray().ravel().astype(np.float64)
-            return cls(np.zeros(X.shape[1]), _invertible(_positive(largest)))
-        by_deviation = cls.of(X, weight)
-        low, median, high = weighted_quantiles(X, weight, (0.25, 0.5, 0.75))
-        spread, deviation = (high - low) / _QUARTILES_OF_NORMAL, by_deviation.scale
-        scale = np.where(spread > 0, np.maximum(spread, deviation / 10.0), deviation)
-        return cls(median, _invertible(scale))
-
     def rows(self, X: Any) -> Any:
         """Return the rows standardised, as float64."""
         if sparse.issparse(X):
@@ -225,21 +204,6 @@ class Standardization:
             weight = line[:-1] / self.scale
         _require_finite(weight, self.scale)
         return np.append(weight, line[-1] - weight @ self.mean)
-
-
-def weighted_quantiles(
-    X: FloatArray, weight: FloatArray, shares: Sequence[float]
-) -> list[FloatArray]:
-    """Return weighted quantiles: the least value up to which at least the share of weight lies.
-
-    By hand, because a row of weight two must count as two rows; NumPy breaks ties differently when
-    weights do not add up exactly.
-    """
-    order = np.argsort(X, axis=0, kind="stable")
-    below = np.cumsum(weight[order], axis=0)
-    ranks = ((below < share * (1.0 - _ROUNDING) * below[-1]).sum(axis=0) for share in shares)
-    columns = np.arange(X.shape[1])
-    return [np.asarray(X[order[rank, columns], columns], dtype=np.float64) for rank in ranks]
 
 
 def _dense_deviation(share: FloatArray, centred: FloatArray) -> FloatArray:

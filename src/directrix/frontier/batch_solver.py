@@ -550,8 +550,8 @@ class BatchSolver:
         self._batch = RowBatch(X, positive, weight, fold)
         self._curvature = Curvature(self._batch)
         self._tol = tol
-        self._signs = signs
         self._starts = {} if starts is None else starts
+        self._signs = signs
         fitting = max(_LEAST_PROBLEMS, _SCORES_OF_BLOCK // len(positive))
         most = max(1, _COEFFICIENTS_OF_BLOCK // self._batch.n_coef)
         self._block_size = min(fitting, most, _MOST_PROBLEMS)

@@ -306,22 +306,19 @@ def scaled_lines(
     positive: AnyArray,
     weight: FloatArray,
     *,
-    keep_intercept: bool = False,
     reach: float = np.inf,
 ) -> FloatArray:
     """Put lines on one scale, that of `centre_and_scale`: class means about zero, variance one.
 
     A threshold of the held-out scores of several lines is then also one of the final line. `scores`
-    are those of the training rows, of shape (n, k). With `keep_intercept` lines are only scaled, so
-    that predictions stay the same. Lines that tell no rows apart are constant: their slopes are
-    nothing but rounding.
+    are those of the training rows, of shape (n, k). Lines that tell no rows apart are
+    constant: their slopes are nothing but rounding.
     """
     centre, scale = centre_and_scale(scores, positive, weight, reach)
     moved = lines.copy()
-    if not keep_intercept:
-        moved[:, -1] -= centre
+    moved[:, -1] -= centre
     flat = is_flat(scores)
-    moved[flat, : -1 if keep_intercept else None] = 0.0
+    moved[flat] = 0.0
     scaled: FloatArray = moved / scale[:, None]
     return scaled
 

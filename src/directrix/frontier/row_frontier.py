@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -15,12 +15,10 @@ from directrix.exceptions import silenced
 from directrix.frontier.batch_solver import BatchSolver
 from directrix.frontier.compare import FoldDesigns, design_without, scaled_lines, scores_of
 from directrix.frontier.curves import Curves, ScoreCurves
-from directrix.linear.lbfgs import Callback, Solution, lbfgs, stop_after
-from directrix.linear.objectives import DataObjective
+from directrix.linear.lbfgs import Solution, lbfgs, stop_after
 from directrix.linear.recipes import Key, Recipe
 from directrix.tables.coding.coded_rows import CodedRows
 
-Solver = Callable[[DataObjective, FloatArray, Callback | None], Solution]
 #: Called with (n_done, n_planned) after each trial and each full fit, so possibly twice per
 #: candidate.
 ReportCandidates = Callable[[int, int], None]
@@ -31,14 +29,6 @@ ReportCandidates = Callable[[int, int], None]
 ITERATIONS, _FINAL_ITERATIONS = 100, 500
 #: The final fit stops when one iteration lowers the objective by less than this share.
 _FINAL_FALL = 1e-7
-
-
-class Refit(NamedTuple):
-    """A candidate fitted to all rows: its line, and the objective that the solution minimises."""
-
-    line: FloatArray
-    objective: DataObjective
-    solution: Solution
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,22 +111,6 @@ class RowCandidate:
         )
         return self._scaled(solution.coef, X, positive, weight)
 
-    def traced_refit(
-        self, X: Any, positive: AnyArray, weight: FloatArray, trace: Callback
-    ) -> Refit:
-        """Fit the candidate to these rows once more, showing `trace` every step.
-
-        On the rows that the candidate was made from, the descent is repeated from its start.
-        """
-        frontier = self.frontier
-        objective = self.recipe.objective(X, positive, weight)
-        repeated = len(positive) == len(frontier.positive)
-        start = self._start(None) if repeated else self.solution(None)
-        iterations = ITERATIONS if repeated else _FINAL_ITERATIONS
-        trace(start, objective(start)[0])
-        solution = frontier.solve(objective, start, trace, iterations)
-        return Refit(self._scaled(solution.coef, X, positive, weight), objective, solution)
-
     def solution(self, left_out: int | None) -> FloatArray:
         """Return the coefficients as they were solved for, of all rows or without a fold."""
         frontier, key = self.frontier, (self.recipe.key, left_out)
@@ -155,7 +129,8 @@ class RowCandidate:
     def _start(self, left_out: int | None) -> FloatArray:
         before = self._before()
         if before is None:
-            return self.frontier.first_start(left_out)
+            zero = np.zeros(design_without(self.frontier.X, left_out).shape[1] + 1)
+            return self.frontier.starts.get(left_out, zero)
         return before.solution(left_out)
 
     def _line(self, left_out: int | None) -> FloatArray:
@@ -168,9 +143,8 @@ class RowCandidate:
     def _scaled(
         self, line: FloatArray, X: Any, positive: AnyArray, weight: FloatArray
     ) -> FloatArray:
-        keep, reach = self.frontier.keep_intercept, self.frontier.reach
         rows = scores_of(X, line[None]), positive, weight
-        scaled: FloatArray = scaled_lines(line[None], *rows, keep_intercept=keep, reach=reach)[0]
+        scaled: FloatArray = scaled_lines(line[None], *rows, reach=self.frontier.reach)[0]
         return scaled
 
     def _in_features(self, line: FloatArray) -> FloatArray:
@@ -206,16 +180,9 @@ class RowFrontier:
     fold: IntArray | None
     #: Rows of one group are dependent.
     group: IntArray | None = None
-    #: From rows, classes and weights to where recipes without a start begin; zero by default.
-    start: Callable[[Any, AnyArray, FloatArray], FloatArray] | None = None
-    #: Takes an objective, a start and a callback; L-BFGS by default.
-    solver: Solver | None = None
     progress: ReportCandidates | None = None
     #: L-BFGS stops when one iteration lowers the objective by less than this share.
     ftol: float = 1e-6
-    #: Whether a score of zero stays where the solver put it, instead of halfway between the means
-    #: of the classes.
-    keep_intercept: bool = False
     #: Beyond so many standard deviations, scores of numbers are clipped before lines are scaled.
     reach: float = np.inf
     #: Maps a line of these rows to the units of `RowCandidate.line` and `fold_lines`.
@@ -265,12 +232,11 @@ class RowFrontier:
         started from a solution of all rows would have seen the rows it is tested on. Candidates
         that cannot be solved together are left to `RowCandidate.solution`.
         """
-        if self.solver is None and self.start is None:
-            chains = (before.recipe for each in candidates for before in each.chain)
-            waiting = list({recipe.key: recipe for recipe in chains}.values())
-            while ready := [recipe for recipe in waiting if self._is_ready(recipe, folds)]:
-                self.solve_many(ready, folds)
-                waiting = [recipe for recipe in waiting if recipe not in ready]
+        chains = (before.recipe for each in candidates for before in each.chain)
+        waiting = list({recipe.key: recipe for recipe in chains}.values())
+        while ready := [recipe for recipe in waiting if self._is_ready(recipe, folds)]:
+            self.solve_many(ready, folds)
+            waiting = [recipe for recipe in waiting if recipe not in ready]
         # Lines of all rows test no row, unless there are no folds: the final fit replaces them.
         tested = [fold for fold in folds if fold in self.folds]
         self.score_together([each.recipe.key for each in candidates], tested)
@@ -315,8 +281,7 @@ class RowFrontier:
             tested = self.rows_of_fold(fold)
             fitted = slice(None) if fold is None else np.flatnonzero(self.fold != fold)
             rows = scores[fitted], self.positive[fitted], self.weight[fitted]
-            keep, reach = self.keep_intercept, self.reach
-            lines = scaled_lines(solved, *rows, keep_intercept=keep, reach=reach)
+            lines = scaled_lines(solved, *rows, reach=self.reach)
             # A product of its own: scores must be those of the scaled line to the last digit.
             held_out = scores_of(X[tested], lines)
             for number, key in enumerate(new):
@@ -348,14 +313,6 @@ class RowFrontier:
             self._training[left_out] = X[kept], self.positive[kept], self.weight[kept]
         return self._training[left_out]
 
-    def first_start(self, left_out: int | None) -> FloatArray:
-        """Return where recipes without a start begin."""
-        if left_out not in self.starts:
-            if self.start is None:
-                return np.zeros(design_without(self.X, left_out).shape[1] + 1)
-            self.starts[left_out] = self.start(*self.training_rows(left_out))
-        return self.starts[left_out]
-
     def signs_of(self, X: Any) -> IntArray | None:
         """Return the signs that coefficients of these rows keep."""
         return X.coding.signs if isinstance(X, CodedRows) else self.signs
@@ -364,20 +321,17 @@ class RowFrontier:
         self,
         objective: Any,
         start: FloatArray,
-        callback: Callback | None = None,
         iterations: int = ITERATIONS,
         ftol: float | None = None,
     ) -> Solution:
-        """Minimise by the solver that was given, or by that many iterations of L-BFGS at most.
+        """Minimise by that many iterations of L-BFGS at most.
 
         A candidate need not be solved to the last digit: rows decide whether it is any good. The
         final fit has a smaller `ftol`.
         """
-        if self.solver is not None:
-            return self.solver(objective, start, callback)
-        stop, ftol = stop_after(iterations, callback), self.ftol if ftol is None else ftol
+        ftol = self.ftol if ftol is None else ftol
         signs = self.signs_of(objective.X)
-        return lbfgs(objective, start, ftol=ftol, signs=signs, callback=stop)
+        return lbfgs(objective, start, ftol=ftol, signs=signs, callback=stop_after(iterations))
 
     def report_progress(self, candidate: RowCandidate) -> None:
         """Report how many candidates were tried.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isinf
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -11,7 +10,6 @@ from scipy.special import expit
 
 from directrix._typing import AnyArray, FloatArray
 from directrix.linear.loss import Loss, require_above_zero
-from directrix.linear.margin import ZeroOne
 
 
 class Partials(NamedTuple):
@@ -46,7 +44,6 @@ class BetaBernoulli(Loss):
     """
 
     name: ClassVar[str] = "beta_bernoulli"
-    tight: ClassVar[bool] = True
     separable: ClassVar[bool] = True
     mixing: float = 0.2
     prior_mean: float = 0.5
@@ -73,14 +70,6 @@ class BetaBernoulli(Loss):
         losses: FloatArray = (-weight / weight.sum()) @ np.log(chance, out=chance)
         return losses
 
-    def curvature(self, positive: AnyArray, scores: FloatArray, weight: FloatArray) -> FloatArray:
-        """Return the second partial derivatives, negative where the loss is concave."""
-        _, right, wrong, chance = self._parts(positive, scores)
-        rate = (1.0 - self.mixing) * right * (wrong / chance)
-        bend: FloatArray = self.gamma**2 * rate * (rate - (wrong - right))
-        bend *= weight / weight.sum()
-        return bend
-
     def partials(self, positive: AnyArray, scores: FloatArray, weight: FloatArray) -> Partials:
         """Return the partial derivatives of the mean loss by ϖ, θ and γ (eq. 31–35)."""
         sign, right, wrong, chance = self._parts(positive, scores)
@@ -93,13 +82,8 @@ class BetaBernoulli(Loss):
         )
 
     def sharpen(self, level: float) -> Loss:
-        """Return the loss with steeper sides and the same plateaus; at infinity, the error."""
-        return ZeroOne() if isinf(level) else self._with(gamma=self.gamma * level)
-
-    @property
-    def symmetric(self) -> bool:  # type: ignore[override]
-        """Whether the plateaus of both classes are equal: θ = ½."""
-        return self.prior_mean == 0.5
+        """Return the loss with steeper sides and the same plateaus."""
+        return self._with(gamma=self.gamma * level)
 
     @property
     def sigmoid_mixture(self) -> tuple[float, float] | None:
@@ -115,17 +99,6 @@ class BetaBernoulli(Loss):
     def complexity(self) -> float:
         """Three, and more the sharper it is."""
         return 3.0 + float(np.log2(self.gamma)) / 10.0
-
-    @property
-    def best(self) -> float:
-        """Value where every row is far on its right side; the same for both classes if θ = ½."""
-        return float(-np.log1p(-self.mixing * (1.0 - self.prior_mean)))
-
-    @property
-    def worst(self) -> float:
-        """Value where every row is far on its wrong side; the same for both classes if θ = ½."""
-        with np.errstate(divide="ignore"):
-            return float(-np.log(self.mixing * self.prior_mean))
 
     def _parts(
         self, positive: AnyArray, scores: FloatArray

@@ -46,8 +46,6 @@ class Solution(NamedTuple):
         Value at the start and after each iteration.
     lower_bound : float
         Lower bound of the objective; −∞ if the solver computes none.
-    dual : array of shape (n,), optional
-        Coefficient of each row in the expansion of the solution, if the solver computes them.
     """
 
     coef: FloatArray
@@ -57,7 +55,6 @@ class Solution(NamedTuple):
     converged: bool
     history: tuple[float, ...]
     lower_bound: float = -inf
-    dual: FloatArray | None = None
 
 
 class Path:
@@ -450,14 +447,13 @@ def lbfgs(
     return path.finish("L-BFGS", coef, value, norm_of(coef), converged=converged, tol=enough)
 
 
-def stop_after(iterations: int, callback: Callback | None = None) -> Callback:
+def stop_after(iterations: int) -> Callback:
     """Return a callback that stops a solver after so many iterations, without a warning."""
     left = iterations
 
-    def count(coef: FloatArray, value: float) -> bool:
+    def count(coef: FloatArray, value: float) -> bool:  # noqa: ARG001
         nonlocal left
         left -= 1
-        asked = callback is not None and bool(callback(coef, value))
-        return asked or left <= 0
+        return left <= 0
 
     return count

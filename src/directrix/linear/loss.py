@@ -15,28 +15,14 @@ from directrix._typing import AnyArray, FloatArray
 class Loss(ABC):
     """Base class of losses: a metric of n scores that can be minimised.
 
-    A subclass is a frozen dataclass, hashable and compared by value. Either it is **convex** and
-    never below the metric it stands for (divided by `worst`), or it is **tight**: as it sharpens
-    it tends to that metric itself. A convex loss that is built on a margin has a tight companion,
-    its `Ramp`. The laws that it keeps are in ``tests/contracts``.
+    A subclass is a frozen dataclass, hashable and compared by value. The laws that it keeps are in
+    ``tests/contracts``.
     """
 
-    #: Stands for the loss wherever one is expected.
+    #: Names the loss in reports.
     name: ClassVar[str]
-    convex: ClassVar[bool] = False
-    tight: ClassVar[bool] = False
     #: Whether it is a mean over rows, which is defined for rows of one class too.
     separable: ClassVar[bool] = False
-    #: Whether a margin costs the same in both classes, so that `best` and `worst` hold for both.
-    symmetric: ClassVar[bool] = True
-    #: Whether adding a constant to all scores changes nothing: no intercept is needed then.
-    shift_invariant: ClassVar[bool] = False
-    #: Whether it is its metric itself, so that its minimum determines the intercept.
-    fixes_intercept: ClassVar[bool] = False
-    #: Whether a ridge is added to it when it is minimised.
-    penalized: ClassVar[bool] = True
-    #: Time of one evaluation for n rows, as the documentation shows it.
-    runtime: ClassVar[str] = "O(n)"
 
     @abstractmethod
     def value_and_grad(
@@ -68,27 +54,14 @@ class Loss(ABC):
         columns = np.ascontiguousarray(scores.T)
         return np.array([self.value_and_grad(positive, column, weight)[0] for column in columns])
 
-    @abstractmethod
-    def sharpen(self, level: float) -> Loss:
-        """Return the loss ``level`` times as sharp; at infinity, the function that it smooths.
-
-        Raises ValueError at infinity if that function has no gradient to follow.
-        """
-
-    @property
-    def base(self) -> Loss:
-        """The loss that determines the metric: the loss itself, or what it is made of."""
+    def sharpen(self, level: float) -> Loss:  # noqa: ARG002
+        """Return the loss ``level`` times as sharp; the loss itself if it has no sharpness."""
         return self
-
-    @property
-    def label(self) -> str:
-        """The loss in words, as a report shows it."""
-        return self.name.replace("_", " ")
 
     @property
     def model_label(self) -> str:
         """What a report calls a linear model that is fitted with the loss."""
-        return f"linear model with {self.label} loss"
+        return f"linear model with {self.name.replace('_', ' ')} loss"
 
     @property
     def sigmoid_mixture(self) -> tuple[float, float] | None:
@@ -119,32 +92,6 @@ class Loss(ABC):
     def complexity(self) -> float:
         """Rank among losses that do equally well: the simpler is chosen; logistic is 0."""
         return 4.0
-
-    @property
-    def solvers(self) -> tuple[str, ...]:
-        """Names of the solvers that can minimise it."""
-        names = ["lbfgs", "descent"]
-        if self.convex:
-            names += ["nesterov", "bundle"]
-        if self.tight and self.sharpness is not None:
-            names += ["sla", "slam"]
-        if self.separable:
-            names.append("sgd")
-        return tuple(names)
-
-    def gap(self, positive: AnyArray, weight: FloatArray) -> float:  # noqa: ARG002
-        """Return the greatest distance from the function that it smooths, at any scores."""
-        return 0.0
-
-    @property
-    def best(self) -> float:
-        """Value where every row is far on its right side."""
-        return 0.0
-
-    @property
-    def worst(self) -> float:
-        """Value for the worst metric: a tight loss tends to it, a convex one is not below it."""
-        return 1.0
 
     def _with(self, **fields: Any) -> Self:
         return replace(self, **fields)  # type: ignore[type-var]

@@ -1,15 +1,14 @@
-"""Losses over pairs of a positive and a negative row, and the smoothed ROC area."""
+"""Losses over pairs of a positive and a negative row: a rounded hinge."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray, IntArray
-from directrix.linear.loss import Loss, require_above_zero, require_both, require_width
+from directrix.linear.loss import Loss, require_both, require_width
 
 # ── Sums over all pairs of a positive and a negative, in the time of sorting both classes ─────────
 
@@ -121,7 +120,7 @@ def scatter(
     return gradient
 
 
-# ── Convex bounds of the area under the ROC curve by pairs: a rounded hinge, in two forms ─────────
+# ── A convex bound of the area under the ROC curve: a rounded hinge of every pair ─────────────────
 
 _EPSILON = 2.0**-52
 
@@ -135,9 +134,8 @@ class PairwiseHinge(Loss):
               h_\kappa(u) = \begin{cases} 0 & u \le 0 \\ u^2 / 2\kappa & 0 \le u \le \kappa \\
               u - \kappa / 2 & u \ge \kappa \end{cases}
 
-    The corner is rounded on its inner side, between m − κ and m. `SmoothedROCArea`, the form of
-    Zhang, Saha and Vishwanathan (2011), rounds it on both sides alike. The loss is below the hinge
-    by at most κ / 2. It takes two sorts and no pass over pairs.
+    The corner is rounded on its inner side, between m − κ and m, so that the loss is below the
+    hinge by at most κ / 2. It takes two sorts and no pass over pairs.
 
     Its `Ramp` tends to one minus the area itself.
 
@@ -150,9 +148,6 @@ class PairwiseHinge(Loss):
     """
 
     name: ClassVar[str] = "pairwise_hinge"
-    convex: ClassVar[bool] = True
-    shift_invariant: ClassVar[bool] = True
-    runtime: ClassVar[str] = "O(n log n)"
     kappa: float = 0.1
     margin: float = 1.0
 
@@ -199,14 +194,6 @@ class PairwiseHinge(Loss):
         inside = np.minimum(short, self.kappa)
         return inside * (short - inside / 2.0) / self.kappa
 
-    def sharpen(self, level: float) -> PairwiseHinge:
-        """Return the loss with a narrower corner."""
-        return self._with(kappa=self.kappa / level)
-
-    def gap(self, positive: AnyArray, weight: FloatArray) -> float:  # noqa: ARG002
-        """Return how far below the pairwise hinge it may be: κ / 2."""
-        return self.kappa / 2.0
-
     @property
     def model_label(self) -> str:
         """What a report calls a linear model that is fitted with the loss."""
@@ -216,115 +203,3 @@ class PairwiseHinge(Loss):
     def complexity(self) -> float:
         """Two, as a weighted logistic loss has: both are smooth and convex."""
         return 2.0
-
-    @property
-    def worst(self) -> float:
-        """The margin: the hinge of a pair that is tied."""
-        return self.margin
-
-
-@dataclass(frozen=True)
-class SmoothedROCArea(Loss):
-    r"""Smoothed risk of the ROC area, as Zhang, Saha and Vishwanathan (2011) define it.
-
-    .. math:: L(s) = \frac12 + \frac1m \max_{\beta \in [-1, 1]^m} \sum_{i \in P} \sum_{j \in N}
-              \left[ \left( s_i - s_j - \tfrac12 \right) \beta_{ij} - (s_i - s_j)
-              - \frac{\mu m}{2} \beta_{ij}^2 \right], \qquad m = n_+ n_-
-
-    (eq. 3, 11 and 13.) Three differences to the printed equations: weights, with which a row
-    of weight k is k rows; the constant ½, which they ignore after eq. 11; and the term
-    :math:`s_i - s_j` of the right labels, which eq. 3 lacks, so that as printed the risk charges
-    pairs that are in order by more than a half. Without smoothing, the loss of a pair is the hinge
-    :math:`(1 - 2 (s_i - s_j))_+`: scores have the paper's units, in which the margin is a half.
-
-    The prox-function :math:`d(\beta) = \frac12 \|\beta\|^2` is :math:`D = m / 2` at most, and μ is
-    :math:`\varepsilon / D`, so the only parameter is ε. The paper's μ̂ has ε = 0.001, and 100 μ̂
-    has ε = 0.1; `from_mu` converts any μ. Smoothing lowers the loss by ε at most.
-
-    With :math:`\kappa = 8 \varepsilon` and a margin of :math:`1 + 4 \varepsilon` it is the
-    `PairwiseHinge` of the scores 2s, less ε: on :math:`[-1, 1]^m` the prox-function rounds both
-    sides of the corner alike, on the :math:`[0, 1]^m` of `PairwiseHinge` its inner side only.
-
-    Parameters
-    ----------
-    epsilon : float
-        ε = μD, the most by which smoothing lowers the loss; 0 is the risk itself, with one of its
-        subgradients.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from directrix.linear import SmoothedROCArea
-    >>> positive, scores = np.array([True, True, False]), np.array([0.55, 0.2, 0.0])
-    >>> SmoothedROCArea(epsilon=0.0).value_and_grad(positive, scores, np.ones(3))[0]
-    0.3
-    >>> loss = SmoothedROCArea.from_mu(0.1, pairs=2)
-    >>> loss
-    SmoothedROCArea(epsilon=0.1)
-    >>> value, slope = loss.value_and_grad(positive, scores, np.ones(3))
-    >>> print(f"{value:.4f}", slope)
-    0.2281 [-0.375 -1.     1.375]
-    """
-
-    name: ClassVar[str] = "smoothed_roc_area"
-    convex: ClassVar[bool] = True
-    shift_invariant: ClassVar[bool] = True
-    runtime: ClassVar[str] = "O(n log n)"
-    epsilon: float = 0.001
-
-    @classmethod
-    def from_mu(cls, mu: float, pairs: float) -> SmoothedROCArea:
-        """Return the loss with a given μ of the paper: ε is μm / 2.
-
-        Parameters
-        ----------
-        mu : float
-            μ, the factor of the prox-function.
-        pairs : float
-            m, the number of positives times that of negatives; by weight, where rows have weights.
-        """
-        require_above_zero(pairs=pairs)
-        return cls(mu * pairs / 2.0)
-
-    def value_and_grad(
-        self, positive: AnyArray, scores: FloatArray, weight: FloatArray
-    ) -> tuple[float, FloatArray]:
-        """Return the mean over pairs, and its partial derivative by every score."""
-        if not 0.0 <= self.epsilon < inf:
-            msg = f"epsilon must be a number from zero up, not {self.epsilon!r}"
-            raise ValueError(msg)
-        value, slope = self._hinge.value_and_grad(positive, 2.0 * scores, weight)
-        slope *= 2.0
-        return value - self.epsilon, slope
-
-    @property
-    def _hinge(self) -> PairwiseHinge:
-        """The hinge of the doubled scores that the loss is, less ε."""
-        return PairwiseHinge(kappa=8.0 * self.epsilon, margin=1.0 + 4.0 * self.epsilon)
-
-    def pair_kernel(self, difference: FloatArray) -> FloatArray:
-        """Return the loss of the difference of two scores."""
-        return self._hinge.pair_kernel(2.0 * difference) - self.epsilon
-
-    def sharpen(self, level: float) -> SmoothedROCArea:
-        """Return the loss with a smaller ε."""
-        return self._with(epsilon=self.epsilon / level)
-
-    def gap(self, positive: AnyArray, weight: FloatArray) -> float:  # noqa: ARG002
-        """Return how far below the risk without smoothing it may be: ε."""
-        return self.epsilon
-
-    @property
-    def model_label(self) -> str:
-        """What a report calls a linear model that is fitted with the loss."""
-        return self._hinge.model_label
-
-    @property
-    def complexity(self) -> float:
-        """Two, as the pairwise hinge has."""
-        return self._hinge.complexity
-
-    @property
-    def best(self) -> float:
-        """Minus ε: far from the corner, smoothing lowers the loss by ε."""
-        return -self.epsilon

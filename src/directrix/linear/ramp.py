@@ -2,37 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from math import isinf
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from directrix._typing import AnyArray, FloatArray
 from directrix.linear.loss import Loss, require_above_zero
-from directrix.linear.margin import Hinge
+from directrix.linear.pairwise import PairwiseHinge
 
 
 @dataclass(frozen=True)
 class Ramp(Loss):
-    r"""Ramp loss: a convex loss with a margin, minus the same loss without a margin.
+    r"""Ramp loss: a pairwise hinge with a margin, minus the same hinge without a margin.
 
     .. math:: L(s) = R_1(\gamma s) - R_0(\gamma s)
 
-    For the hinge it is the ramp loss of Collobert and others (2006), with its foot at zero:
-    :math:`\min(1, (1 - \gamma z)_+)`; for a loss that maximises over labellings, the tighter bound
-    of Chapelle and others (2008), :math:`\max_y [\Delta(y) + \gamma s \cdot y] - \max_y \gamma s
-    \cdot y`. Either is at least the metric and, as γ grows, tends to it.
+    after Collobert and others (2006). It is at least one minus the area under the ROC curve and, as
+    γ grows, tends to it.
 
     Parameters
     ----------
-    of : Loss
-        A convex loss with a ``margin``.
+    of : PairwiseHinge
     gamma : float
         γ, the sharpness.
     """
 
     name: ClassVar[str] = "ramp"
-    tight: ClassVar[bool] = True
-    of: Loss = field(default_factory=Hinge)
+    of: PairwiseHinge = field(default_factory=PairwiseHinge)
     gamma: float = 1.0
 
     def value_and_grad(
@@ -45,52 +40,20 @@ class Ramp(Loss):
         )
         return value - value_less, self.gamma * (slope - slope_less)
 
-    def pair_kernel(self, difference: FloatArray) -> FloatArray | None:
-        """Return the difference of the two kernels, if the losses are of pairs."""
+    def pair_kernel(self, difference: FloatArray) -> FloatArray:
+        """Return the difference of the two kernels."""
         with_margin, without = (part.pair_kernel(self.gamma * difference) for part in self.parts())
-        return None if with_margin is None or without is None else with_margin - without
+        return with_margin - without
 
-    def parts(self) -> tuple[Loss, Loss]:
+    def parts(self) -> tuple[PairwiseHinge, PairwiseHinge]:
         """Return the two convex losses, as functions of the scores times γ."""
-        if not (hasattr(self.of, "margin") and hasattr(self.of, "kappa")):
-            msg = f"{self.of!r} is not a hinge with a margin, so it has no ramp: give a hinge"
-            raise ValueError(msg)
-        return self.of, replace(self.of, margin=0.0)  # type: ignore[type-var]
+        return self.of, PairwiseHinge(self.of.kappa, 0.0)
 
     def sharpen(self, level: float) -> Loss:
         """Return the loss with steeper sides, nearer to the metric."""
-        if isinf(level):
-            msg = "a ramp of infinite sharpness is the metric itself, and has no slope"
-            raise ValueError(msg)
         return self._with(gamma=self.gamma * level)
 
     @property
     def model_label(self) -> str:
         """What a report calls a linear model that is fitted with the loss."""
         return f"bounded {self.of.model_label}"
-
-    @property
-    def base(self) -> Loss:
-        """The convex loss it is made of, which determines the metric."""
-        return self.of.base
-
-    @property
-    def solvers(self) -> tuple[str, ...]:
-        """Descent, and stochastic gradients of a mean over rows."""
-        names = ("lbfgs", "descent")
-        return (*names, "sgd") if self.separable else names
-
-    @property
-    def worst(self) -> float:
-        """The margin of the loss it is made of."""
-        return float(getattr(self.of, "margin", 1.0))
-
-    @property
-    def shift_invariant(self) -> bool:  # type: ignore[override]
-        """Whether adding a constant to all scores changes nothing, as for `of`."""
-        return self.of.shift_invariant
-
-    @property
-    def separable(self) -> bool:  # type: ignore[override]
-        """Whether it is a mean over rows, as `of` is or is not."""
-        return self.of.separable

@@ -8,9 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray
-from directrix.linear import BetaBernoulli, Logistic, PairwiseHinge, Ramp
+from directrix.linear.beta_bernoulli import BetaBernoulli
 from directrix.linear.loss import Loss
+from directrix.linear.margin import Logistic
 from directrix.linear.objectives import DataObjective
+from directrix.linear.pairwise import PairwiseHinge
+from directrix.linear.ramp import Ramp
 
 #: What makes recipes the same: loss, ridge and cost ratio.
 Key = tuple[Loss, float, float | None]
@@ -19,8 +22,6 @@ Key = tuple[Loss, float, float | None]
 RIDGES = (1e-1, 1e-2, 1e-3, 1e-5)
 #: Cost ratios: the cost of a false positive, where 1 gives both classes equal weight.
 RATIOS = (1.0, 0.1, 10.0, 50.0)
-#: Sharpness of the robust loss.
-GAMMAS = (1.0, 4.0)
 #: Share of labels that the robust loss takes to be noise; half of it is the height of its plateau.
 _MIXING = 0.2
 #: The robust loss without costs, as logistic regression has none.
@@ -131,38 +132,28 @@ def coarse_sweep(sweep: Sweep = DEFAULT_SWEEP, *, ranking: bool = False) -> list
     ratios = RATIOS[:1] if ranking else RATIOS
     plain = {recipe.ridge: recipe for recipe in logistic_path(sweep)}
     robust = [Recipe(_ROBUST, ridge, None, plain[ridge]) for ridge in sweep.robust]
-    sharp = GAMMAS[:1]
-    plateau = sweep.strongest_with_plateau
-    return [*robust, *cost_sweep(sweep.ridges, ratios, sharp, plain, plateau)]
+    return [*robust, *cost_sweep(sweep, ratios, plain)]
 
 
 def cost_sweep(
-    ridges: Sequence[float] = RIDGES,
-    ratios: Sequence[float] = RATIOS,
-    gammas: Sequence[float] = GAMMAS,
-    starts: Mapping[float, Recipe] | None = None,
-    strongest_with_plateau: float = DEFAULT_SWEEP.strongest_with_plateau,
+    sweep: Sweep, ratios: Sequence[float], starts: Mapping[float, Recipe]
 ) -> list[Recipe]:
-    r"""Return the recipes of a sweep: weighted logistic fits, each followed by robust losses.
+    r"""Return the recipes of a sweep: weighted logistic fits, each followed by a robust loss.
 
     The optimum of any metric of the two rates is Pareto-optimal among lines, and those on the
     convex hull of the attainable rates minimise :math:`FN + \rho\, FP` for some ρ. For each ridge
-    and ρ: the logistic loss, then from there the Beta-Bernoulli loss, sharpness by sharpness. Its
-    plateau disregards rows far from the boundary, and so fits the line where it cuts.
+    and ρ: the logistic loss, then from there the Beta-Bernoulli loss. Its plateau disregards rows
+    far from the boundary, and so fits the line where it cuts.
 
-    `starts` has, for each ridge, where its logistic fits start; by default the logistic fit before.
+    `starts` has, for each ridge, where its logistic fits start.
     """
     recipes: list[Recipe] = []
-    last: Recipe | None = None
-    for ridge in ridges:
+    for ridge in sweep.ridges:
         for ratio in ratios:
-            last = Recipe(Logistic(), ridge, ratio, last if starts is None else starts[ridge])
-            recipes.append(last)
-            if ridge > strongest_with_plateau:
-                continue
-            for gamma in gammas:
-                loss = BetaBernoulli(mixing=_MIXING, gamma=gamma)
-                recipes.append(Recipe(loss, ridge, ratio, recipes[-1]))
+            plain = Recipe(Logistic(), ridge, ratio, starts[ridge])
+            recipes.append(plain)
+            if ridge <= sweep.strongest_with_plateau:
+                recipes.append(Recipe(BetaBernoulli(mixing=_MIXING), ridge, ratio, plain))
     return recipes
 
 
@@ -171,17 +162,6 @@ def ranking_continuation(ridges: Sequence[float], start: Recipe) -> list[Recipe]
     convex = [Recipe(PairwiseHinge(), ridge, None, start) for ridge in ridges]
     tight = [Recipe(Ramp(PairwiseHinge()), recipe.ridge, None, recipe) for recipe in convex]
     return [*convex, *tight]
-
-
-def path(loss: Loss, ridges: Sequence[float], levels: Sequence[float]) -> list[Recipe]:
-    """Return the recipes of one loss, sharpened level by level, for each ridge."""
-    recipes: list[Recipe] = []
-    for ridge in ridges:
-        start: Recipe | None = None
-        for level in levels:
-            start = Recipe(loss.sharpen(level), ridge, None, start)
-            recipes.append(start)
-    return recipes
 
 
 def _rounded(number: float) -> float:

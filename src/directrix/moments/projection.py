@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from directrix._typing import FloatArray
 from directrix.moments.moments import Moments
 
@@ -50,23 +48,3 @@ def project(moments: Moments, coef: FloatArray) -> ScoreMoments:
     return ScoreMoments(
         means[0], max(variances[0], 0.0), means[1], max(variances[1], 0.0), moments.prior
     )
-
-
-def pullback(moments: Moments, coef: FloatArray, partials: Partials) -> FloatArray:
-    r"""Return the gradient of a risk with respect to ``coef``, by the chain rule.
-
-    .. math:: \frac{\partial R}{\partial w} = \sum_c \Big( \frac{\partial R}{\partial m_c} \mu_c
-              + 2 \frac{\partial R}{\partial v_c} \Sigma_c w \Big), \qquad
-              \frac{\partial R}{\partial b} = \sum_c \frac{\partial R}{\partial m_c}
-    """
-    weight = coef[:-1]
-    positive, negative = moments.positive, moments.negative
-    gradient = np.empty(len(coef))
-    gradient[:-1] = (
-        partials.mean_pos * positive.mean
-        + partials.mean_neg * negative.mean
-        + 2.0 * partials.var_pos * (positive.covariance @ weight)
-        + 2.0 * partials.var_neg * (negative.covariance @ weight)
-    )
-    gradient[-1] = partials.mean_pos + partials.mean_neg
-    return gradient

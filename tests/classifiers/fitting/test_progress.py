@@ -8,11 +8,9 @@ import pytest
 from sklearn.base import clone
 
 from directrix import (
-    BetaBernoulliClassifier,
     DirectClassifier,
     MomentClassifier,
     Moments,
-    SmoothClassifier,
 )
 from directrix.export import load, save
 from directrix.fitting import progress as module
@@ -22,8 +20,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::directrix.exceptions.NotBetterT
 CLASSIFIERS = {
     "direct": DirectClassifier(cv=3),
     "moment": MomentClassifier(),
-    "smooth": SmoothClassifier(cv=3, alpha=[0.01, 1.0]),
-    "beta_bernoulli": BetaBernoulliClassifier(alpha=[0.1, 1.0]),
 }
 LINE = re.compile(r"\[(\w+)\] \d+\.\d s: (.+)")
 
@@ -74,13 +70,6 @@ def test_the_model_does_not_depend_on_it(name, tmp_path):
     assert load(tmp_path / "verbose").verbose == 0
 
 
-def test_every_candidate_has_a_line(capsys):
-    ours = clone(CLASSIFIERS["smooth"]).set_params(verbose=2).fit(*rows())
-    counts = [line for line in printed(capsys) if "fitted to rows" in line]
-    total = len(ours.candidates_)
-    assert counts == [f"{k} of {total} candidates fitted to rows" for k in range(1, total + 1)]
-
-
 def test_every_metric_has_its_choice(capsys):
     DirectClassifier(cv=3, verbose=1).fit_each(["error", "auc"], *rows())
     lines = printed(capsys)
@@ -100,7 +89,6 @@ def test_other_ways_to_fit_print_their_choice(capsys):
         lambda: MomentClassifier(verbose=1).fit_source(X, target=y, progress=False),
         lambda: MomentClassifier(verbose=1).fit_summary(moments),
         lambda: MomentClassifier(verbose=1).partial_fit(X, y),
-        lambda: SmoothClassifier(verbose=1, alpha=1.0, levels=[1.0]).fit_each(["auc"], X, y),
     ):
         fit()
         lines = printed(capsys)

@@ -94,5 +94,3 @@ def test_input_and_outputs_have_names_and_shapes(fitted):
 def test_what_is_refused(fitted):
     with pytest.raises(ValueError, match="dtype must be one of"):
         to_onnx(fitted("one_feature"), dtype="float16")
-    with pytest.raises(ValueError, match=r"directrix\.export\.save"):
-        to_onnx(fitted("rbf"))

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from benchmarks.harness.record import Record, parse
 from benchmarks.harness.runner import quiet
-from directrix import BetaBernoulliClassifier
+from benchmarks.papers.hasan_pal_2015.models import plateau, tuned_plateau
 from directrix._typing import AnyArray, FloatArray
 
 _PENALTIES = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0)
@@ -30,7 +30,7 @@ def _logistic() -> Any:
 
 
 def _tuned_logistic() -> GridSearchCV:
-    """Let held-out log-loss choose, as ``alpha="auto"`` does: probabilities are what is used."""
+    """Let held-out log-loss choose, as of ours: probabilities are what is used."""
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     grid = {"logisticregression__C": _PENALTIES}
     return GridSearchCV(_logistic(), grid, cv=folds, scoring="neg_log_loss")
@@ -41,11 +41,11 @@ LOCAL_CLASSIFIERS: dict[str, Any] = {
     "share of faces": DummyClassifier(),
     UNTUNED: _logistic(),
     LOGISTIC: _tuned_logistic(),
-    "weak": BetaBernoulliClassifier(plateaus="weak"),
-    "learned": BetaBernoulliClassifier(plateaus="learned"),
-    "robust": BetaBernoulliClassifier(),
-    "learned, tuned": BetaBernoulliClassifier(plateaus="learned", alpha="auto"),
-    "robust, tuned": BetaBernoulliClassifier(alpha="auto"),
+    "weak": plateau("weak"),
+    "learned": plateau("learned"),
+    "robust": plateau(),
+    "learned, tuned": tuned_plateau("learned"),
+    "robust, tuned": tuned_plateau(),
 }
 #: In the order of tables. Squeezed is tuned logistic regression with the plateaus of "robust" put
 #: on afterwards: it separates what they do in the network from what they do to the fit.

@@ -154,7 +154,7 @@ def test_differences_are_paired_and_signed():
 
 
 def rows_of_docs(mark):
-    docs = Path(__file__).parents[4] / "docs" / "beta-bernoulli.md"
+    docs = Path(__file__).parents[4] / "docs" / "theory" / "beta-bernoulli.md"
     return [
         [cell.strip() for cell in line.strip("|").split("|")]
         for line in docs.read_text(encoding="utf-8").splitlines()

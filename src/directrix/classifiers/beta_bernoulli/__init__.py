@@ -1,1 +1,0 @@
-"""BetaBernoulliClassifier: logistic regression with bounded losses, and what only it needs."""

@@ -1,1 +1,0 @@
-"""Solvers of the five papers that the package implements, as the papers define them."""

@@ -1,0 +1,52 @@
+import numpy as np
+import pytest
+
+from directrix.papers.hasan_pal_2015.continuation import sharpness_levels, sla
+
+
+def test_it_improves_on_its_start(problem):
+    start = np.linalg.lstsq(problem.rows, np.ones(120), rcond=None)[0]
+    solution = sla(problem.at, start, probe=problem.probe, exact=problem.errors)
+    assert solution.value == problem.errors(solution.coef)
+    assert solution.value < problem.errors(start) - 5
+    assert solution.history[0] == problem.errors(start)
+    assert (np.diff(solution.history) <= 0).all()
+
+
+def test_the_probe_changes_nothing_but_the_time(problem):
+    start = np.ones(4)
+    fast = sla(problem.at, start, probe=problem.probe, radius=1.0, gamma_max=20.0)
+    slow = sla(problem.at, start, radius=1.0, gamma_max=20.0)
+    assert slow.coef == pytest.approx(fast.coef)
+    assert fast.value == pytest.approx(problem.at(20.0)(fast.coef)[0])
+
+
+def test_probing_leaves_a_local_minimum():
+    def two_valleys(x):
+        a = x[0]
+        return float(a**4 - 8 * a**2 - 2 * a + 30), np.array([4 * a**3 - 16 * a - 2])
+
+    seen = []
+
+    def at(gamma):
+        seen.append(gamma)
+        return two_valleys
+
+    solution = sla(at, np.array([-3.0]))
+    kept = sla(at, np.array([-3.0]), exact=lambda coef: abs(float(coef[0]) + 3.0))
+    assert (kept.coef, kept.value) == (-3.0, 0.0)
+    assert solution.coef == pytest.approx([2.06], abs=0.02)
+    assert set(seen) == {2.0, 20.0, 200.0}
+    assert sla(at, np.array([-3.0]), radius=0.2).coef == pytest.approx([-1.93], abs=0.02)
+
+
+@pytest.mark.parametrize("wrong", [{"growth": 1.0}, {"gamma_min": 300.0}])
+def test_a_path_that_leads_nowhere_is_refused(problem, wrong):
+    with pytest.raises(ValueError, match="sla needs"):
+        sla(problem.at, np.ones(4), **wrong)
+
+
+def test_the_levels_of_sharpness_end_at_the_last_that_is_not_beyond_the_greatest():
+    assert sharpness_levels() == (2.0, 20.0, 200.0)
+    assert sharpness_levels(2.0, 199.0, 10.0) == (2.0, 20.0)
+    assert sharpness_levels(3.0, 3.0, 2.0) == (3.0,)
