@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
+from scipy.linalg.blas import dsymv
 
 from directrix._typing import FloatArray
 from directrix.linear.lbfgs import Solution
@@ -49,6 +50,13 @@ class MomentObjective:
     def _covariances(self) -> tuple[Any, Any]:
         return self.moments.positive.covariance, self.moments.negative.covariance
 
+    def _times(self, vector: FloatArray) -> list[FloatArray]:
+        """Return both covariances times a vector; of a matrix, one half is read."""
+        return [
+            dsymv(1.0, each.T, vector) if isinstance(each, np.ndarray) else each @ vector
+            for each in self._covariances
+        ]
+
     @cached_property
     def _prior(self) -> float:
         return self.moments.prior
@@ -74,7 +82,7 @@ class MomentObjective:
     def _products(self, coef: FloatArray) -> tuple[list[FloatArray], ScoreMoments]:
         """Return the covariances times w, and the moments of the scores."""
         weight = coef[:-1]
-        products = [covariance @ weight for covariance in self._covariances]
+        products = self._times(weight)
         means = self._means @ weight + coef[-1]
         # Rounding may make a variance of zero slightly negative.
         variances = [max(float(weight @ product), 0.0) for product in products]
@@ -95,7 +103,7 @@ class MomentObjective:
         weight, along = coef[:-1], vector[:-1]
         products, scores = self._products(coef)
         partials = self.risk.value_and_grad(scores)[1]
-        turned = [covariance @ along for covariance in self._covariances]
+        turned = self._times(along)
         by_mean = self._means @ along + vector[-1]
         by_variance = [2.0 * float(product @ along) for product in products]
         change = np.array([by_mean[0], by_variance[0], by_mean[1], by_variance[1]])

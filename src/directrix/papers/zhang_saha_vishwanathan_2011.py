@@ -372,16 +372,9 @@ class _SmoothedClassifier(PaperClassifier):
                 X, positive, self._loss(self.epsilon), self.lam, intercept=False
             )
             if self.solver == "lbfgs":
-                solution = lbfgs(
-                    smoothed,
-                    start,
-                    memory=_MEMORY,
-                    max_iter=self.max_iter,
-                    tol=self.tol,
-                    ftol=_FALL,
-                )
+                solution = lbfgs(smoothed, start, memory=_MEMORY, ftol=_FALL, **stop)
             else:
-                solution = nesterov(smoothed, start, max_iter=self.max_iter, tol=self.tol)
+                solution = nesterov(smoothed, start, **stop)
         self._keep(solution, intercept=False)
         if self.fit_intercept:
             scores = np.sort(X @ solution.coef)[::-1]
