@@ -6,7 +6,7 @@ kernel, without an intercept. The notes minimise them by stochastic gradients.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import exp
 from operator import mul
@@ -86,7 +86,7 @@ LOSSES: dict[str, tuple[MarginLoss, Callable[[float], float]]] = {
 # ── Stochastic gradients ──────────────────────────────────────────────────────────────────────────
 
 _LEAST_STEEPNESS = 0.25
-_BLOCK = 16  # steps
+_BLOCK, _TOGETHER = 16, 64  # steps of a block, and blocks whose products are made together
 
 
 def _steepness(slope: Callable[[float], float]) -> float:
@@ -95,6 +95,20 @@ def _steepness(slope: Callable[[float], float]) -> float:
     That is the largest curvature of the logistic loss.
     """
     return max(_LEAST_STEEPNESS, 0.5 * (slope(1.0) - slope(-1.0)))
+
+
+def _blocks(rows: Any, drawn: AnyArray) -> Iterator[tuple[Any, list[list[float]]]]:
+    """Yield the rows of each block, and their scalar products."""
+    for begin in range(0, len(drawn), _BLOCK * _TOGETHER):
+        part = rows[drawn[begin : begin + _BLOCK * _TOGETHER]]
+        whole = 0 if sparse.issparse(part) else part.shape[0] // _BLOCK
+        if whole:
+            stack = part[: whole * _BLOCK].reshape(whole, _BLOCK, -1)
+            yield from zip(stack, (stack @ stack.transpose(0, 2, 1)).tolist(), strict=True)
+        for start in range(whole * _BLOCK, part.shape[0], _BLOCK):
+            block = part[start : start + _BLOCK]
+            gram = block @ block.T
+            yield block, (gram.toarray() if sparse.issparse(gram) else gram).tolist()
 
 
 def _step_sizes(first: float, taken: int, n: int) -> FloatArray:
@@ -132,23 +146,25 @@ def linear_sgd(
     theta, bias = np.zeros(X.shape[1]), 0.0
     history = [value_of(np.append(theta, bias))]
     for number in range(passes):
-        drawn, sizes = rng.randint(n, size=n), _step_sizes(first, number * n, n)
-        for begin in range(0, n, _BLOCK):
-            some = drawn[begin : begin + _BLOCK]
-            block, signs, size = rows[some], sign[some].tolist(), sizes[begin : begin + _BLOCK]
-            gram = block @ block.T
-            products = (gram.toarray() if sparse.issparse(gram) else gram).tolist()
-            # θ is a factor times its start less a combination of the rows of the block.
-            factor = np.append(1.0, np.cumprod(1.0 - lam * size))
-            lengths, factors = (size / factor[1:]).tolist(), factor.tolist()
+        drawn = rng.randint(n, size=n)
+        sizes = np.zeros(-(-n // _BLOCK) * _BLOCK)
+        sizes[:n] = _step_sizes(first, number * n, n)
+        # θ is a factor times its start less a combination of the rows of the block.
+        factor = np.cumprod(1.0 - lam * sizes.reshape(-1, _BLOCK), axis=1)
+        lengths = (sizes.reshape(factor.shape) / factor).tolist()
+        factors = np.column_stack([np.ones(len(factor)), factor]).tolist()
+        signs, taken = sign[drawn].tolist(), 0
+        for number_of_block, (block, products) in enumerate(_blocks(rows, drawn)):
+            before, length = factors[number_of_block], lengths[number_of_block]
             combined: list[float] = []
             for k, at_start in enumerate((block @ theta).tolist()):
-                margin = factors[k] * (at_start - sum(map(mul, combined, products[k])))
-                steep = slope(margin + bias * signs[k])
-                combined.append(lengths[k] * steep)
+                margin = before[k] * (at_start - sum(map(mul, combined, products[k])))
+                steep = slope(margin + bias * signs[taken] if intercept else margin)
+                combined.append(length[k] * steep)
                 if intercept:
-                    bias -= float(size[k]) * steep * signs[k]
-            theta = factor[-1] * (theta - block.T @ np.array(combined))
+                    bias -= float(sizes[taken]) * steep * signs[taken]
+                taken += 1
+            theta = before[len(combined)] * (theta - block.T @ np.array(combined))
         history.append(value_of(np.append(theta, bias)))
         _require_bounded(history)
     return _solution(np.append(theta, bias), history)
