@@ -59,7 +59,7 @@ def test_objective_of_break_even_is_that_of_the_paper():
 def test_objective_of_the_roc_area_is_that_of_the_paper():
     ridge, rows, coef, task = small_problem("auc")
     m = rows.y.sum() * (~rows.y).sum()
-    assert task.smoothed(100.0).loss == SmoothedROCArea.from_mu(100.0 * 0.001 / (m / 2.0), m)
+    assert task.smoothed(100.0).loss == SmoothedROCArea(100.0 * 0.001 / (m / 2.0) * m / 2.0)
     scores = rows.X @ coef
     apart = np.subtract.outer(scores[rows.y], scores[~rows.y])
     # Eq. 3, less the mean of w·(x_i − x_j), which it lacks.
