@@ -18,7 +18,7 @@ from directrix import Binner, Moments, summarize
 from directrix.engines import HashFolds
 from directrix.engines.tables import as_table
 from directrix.moments.class_moments import ClassMoments
-from directrix.rows.keys import key_hash
+from directrix.rows.keys import first_copies, key_hash
 
 #: Relative to the rows' own spread; the same rows, summed in another order.
 NEAR = 1e-10
@@ -486,6 +486,23 @@ def test_the_same_pieces_give_the_same_bits(engine, folders, n_pieces):
     pieces = cut(frame(), n_pieces)
     first, second = (summary(engine, pieces, folders, **roles) for _ in range(2))
     assert first == second
+
+
+@pytest.mark.every_case("engine")
+@pytest.mark.parametrize("n_pieces", [1, 23])
+def test_with_a_key_the_sample_and_the_folds_are_the_same_to_the_bit(engine, folders, n_pieces):
+    rows = frame().assign(id=np.random.default_rng(0).permutation(N))
+    names = {"weight": rows["w"].to_numpy(), "key": rows["id"].to_numpy()}
+    fold = [int(k) * 3 >> 64 for k in key_hash([first_copies(key_hash([names["key"]]))])]
+    y = rows["y"].to_numpy(dtype=int if engine.named else float)
+    X, roles = rows[FEATURES].to_numpy(), {"fold": fold, "sample": 40, "key": names["key"]}
+    expected = Moments.of(X, y, names["weight"], **roles)
+    shuffled = rows.sample(frac=1.0, random_state=n_pieces)
+    roles = {"target": "y", "weight": "w", "key": "id", "fold": HashFolds(3), "sample": 40}
+    moments = summary(engine, cut(shuffled, n_pieces), folders, **roles)
+    assert moments.sample == expected.sample
+    assert distance(moments, replace(expected, feature_names=moments.feature_names)) < NEAR
+    assert moments.sample.X.dtype == np.float32
 
 
 def encoder(sparse_output):

@@ -13,7 +13,7 @@ from directrix import Moments, summarize
 from directrix.engines import HashFolds
 from directrix.engines.base import run
 from directrix.engines.column_roles import ColumnRoles, Partition
-from directrix.engines.tasks import Summaries
+from directrix.engines.tasks import Survey
 from directrix.rows.sums import tree_sum
 
 dask = pytest.importorskip("dask", reason="dask is not installed")
@@ -174,7 +174,7 @@ def test_the_sum_is_that_of_the_tree_in_memory(n_parts, monkeypatch):
     rows = dd.from_map(lambda k: FRAME.iloc[pieces[k]], range(n_parts), meta=FRAME[:0])
     plan = ColumnRoles.of(**ROLES, weight="w", fold=HashFolds(3))
     expected = tree_sum(
-        Summaries()(plan, Partition(k, [FRAME.iloc[piece]])) for k, piece in enumerate(pieces)
+        Survey(0)(plan, Partition(k, [FRAME.iloc[piece]])) for k, piece in enumerate(pieces)
     )
     computed, compute = [], dask.compute
 
@@ -183,7 +183,7 @@ def test_the_sum_is_that_of_the_tree_in_memory(n_parts, monkeypatch):
         return compute(*results)
 
     monkeypatch.setattr(dask, "compute", watched)
-    assert run(rows, plan, Summaries(), progress=False) == expected
+    assert run(rows, plan, Survey(0), progress=False) == expected
     assert computed == [n_parts if n_parts <= 4 else 1]
 
 

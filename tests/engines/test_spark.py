@@ -16,7 +16,7 @@ from directrix.engines import HashFolds
 from directrix.engines import spark as engine
 from directrix.engines.base import run
 from directrix.engines.column_roles import ColumnRoles, Partition, packed, unpacked
-from directrix.engines.tasks import Summaries
+from directrix.engines.tasks import Survey
 from directrix.exceptions.columns import NotNumericError
 from directrix.metrics import InEverySegment
 from directrix.rows.sums import tree_sum
@@ -160,6 +160,17 @@ def test_folds_may_be_a_column(spark):
     roles = {"target": "y", "features": NAMES, "fold": "part", "weight": "w"}
     moments = summarize(spark.createDataFrame(frame), **roles)
     assert distance(moments, summarize(frame, **roles)) < CLOSE
+
+
+def test_with_a_key_the_sample_and_the_folds_are_those_of_the_rows_in_memory(spark):
+    frame = columns().assign(id=np.arange(N) * 7)
+    roles = {"target": "y", "features": NAMES, "weight": "w", "key": "id", "fold": HashFolds(3)}
+    expected = summarize(frame, sample=30, **roles)
+    for n_partitions in (1, 9):
+        spread = spark.createDataFrame(frame).repartition(n_partitions, "customer")
+        moments = summarize(spread, sample=30, **roles)
+        assert moments.sample == expected.sample
+        assert distance(moments, expected) < CLOSE
 
 
 @spark_cluster.classic_only("Connect does not tell its jobs")
@@ -362,7 +373,7 @@ def test_the_sum_is_that_of_the_tree_in_memory(spark, partitions, monkeypatch):
     rows = frame.toArrow()
     plan = ColumnRoles.of(target="y", features=("a", "b"), fold=HashFolds(3))
     expected = tree_sum(
-        Summaries()(plan, Partition(k, [rows.slice(40 * k, 40)])) for k in range(partitions)
+        Survey(0)(plan, Partition(k, [rows.slice(40 * k, 40)])) for k in range(partitions)
     )
     seen, partials = [], engine.partials
 
@@ -372,7 +383,7 @@ def test_the_sum_is_that_of_the_tree_in_memory(spark, partitions, monkeypatch):
             yield number, part
 
     monkeypatch.setattr(engine, "partials", watched)
-    assert run(frame, plan, Summaries()) == expected
+    assert run(frame, plan, Survey(0)) == expected
     # Where their number is not known, in Spark Connect, all partitions are added on the workers.
     known = engine._partition_count(frame) is not None
     assert seen == ([0, 1, 2, 3] if partitions == 4 and known else [0])

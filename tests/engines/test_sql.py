@@ -145,6 +145,43 @@ def test_an_offset_costs_no_digits(request, kind, offset, weight):
     assert distance(moments, expected) < SCALED
 
 
+@pytest.mark.every_case
+@pytest.mark.parametrize("weight", [None, "w"])
+@pytest.mark.parametrize("kind", ["duck", "in_postgres", "sqlite"])
+def test_folds_and_a_sample_are_those_of_the_rows(request, kind, weight):
+    database, fold = request.getfixturevalue(kind), np.arange(N) % 3
+    names = [*NAMES, "fold"]
+    fill(database, X=np.column_stack([X, fold]), names=names)
+    roles = {"target": "y", "features": NAMES, "fold": "fold", "weight": weight}
+    w = None if weight is None else WEIGHT
+    expected = Moments.of(X, LABELS, w, fold=fold, feature_names=NAMES)
+    whole = database.summarize("t", **roles)
+    assert whole.n_folds == 3
+    for part, of_rows in zip(whole.folds, expected.folds, strict=True):
+        assert distance(part, of_rows) < SCALED
+    # All rows fit into the sample: it holds each of them, with its label, weight and fold.
+    order = [np.argsort(each.sample.X[:, 0]) for each in (whole, expected)]
+    for name in ("X", "y", "weight", "fold"):
+        drawn, rows = (
+            getattr(each.sample, name)[k] for each, k in zip((whole, expected), order, strict=True)
+        )
+        np.testing.assert_array_equal(drawn, rows)
+    with pytest.raises(ValueError, match="database has drawn"):
+        whole - expected
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("kind", ["duck", "in_postgres", "sqlite"])
+def test_a_drawn_sample_is_at_one_rate_in_each_class(request, kind):
+    database = request.getfixturevalue(kind)
+    rows = np.random.default_rng(0).normal(size=(8000, 1))
+    fill(database, X=rows, labels=["a", "b"] * 4000, weight=np.ones(8000), names=["x"])
+    sample = database.summarize("t", target="y", features=["x"], sample=400).sample
+    assert [sample.count(label) for label in ("a", "b")] == [400, 400]
+    assert np.array(list(sample.thresholds.values())) / 2**64 == pytest.approx([0.1, 0.1])
+    assert sample.X.mean() == pytest.approx(0.0, abs=4 / 800**0.5)
+
+
 def test_each_class_has_a_centre_of_its_own(database):
     apart = X + 1e8 * (LABELS == "top")[:, None]
     fill(database, X=apart)
@@ -446,7 +483,9 @@ def test_queries_that_cannot_be_are_refused(arguments, error, words):
 
 FIRST = [("fine", 4, 4.0, 4.0, 4, 2.5, 1.0, 4.0, 4, 4), ("rare", 1, 1.0, 1.0, 1, 7.0, 7, 7, 1, 1)]
 SECOND = [[(1, 1, 0.0, 0.0), (0, 4, 0.0, 5.0)]]
-EXPECTED = Moments.of([[1.0], [2], [3], [4], [7]], ["fine"] * 4 + ["rare"], feature_names=["x"])
+EXPECTED = Moments.of(
+    [[1.0], [2], [3], [4], [7]], ["fine"] * 4 + ["rare"], feature_names=["x"], sample=0
+)
 FIRST_NAMES = [
     *("dx_label", "dx_count", "dx_weight", "dx_weight_sq", "dx_good_weight"),
     *("dx_mean_0", "dx_min_0", "dx_max_0", "dx_known_0", "dx_finite_0"),
@@ -572,8 +611,8 @@ def test_only_the_cursor_that_was_opened_is_closed():
         execute=lambda _: None, fetchall=lambda: next(rows), close=lambda: closed.append(1)
     )
     connection = SimpleNamespace(cursor=lambda: cursor)
-    assert summarize_sql(connection, "t", target="y", features=["x"]) == EXPECTED
+    assert summarize_sql(connection, "t", target="y", features=["x"], sample=0) == EXPECTED
     assert closed == [1]
     rows = iter([FIRST, *SECOND])
-    assert summarize_sql(cursor, "t", target="y", features=["x"]) == EXPECTED
+    assert summarize_sql(cursor, "t", target="y", features=["x"], sample=0) == EXPECTED
     assert closed == [1]

@@ -12,13 +12,16 @@ X = np.array([[1.0, 10.0], [3.0, 10.0], [2.0, 10.0], [2.0, 10.0]])
 
 def test_text_tells_rows_features_and_classes():
     text = repr(Moments.of(X, ["a", "b", "b", "b"]))
-    assert text == "<Moments: 4 rows; 2 features; classes {'a': 1, 'b': 3}>"
+    assert text == "<Moments: 4 rows; 2 features; classes {'a': 1, 'b': 3}; a sample of 4 rows>"
 
 
 @pytest.mark.parametrize(
     ("moments", "part"),
     [
-        (Moments.of(X, [0, 1, 1, 1], [0.5, 1, 1, 0]), "3 rows; .*; weight 2.5>"),
+        (
+            Moments.of(X, [0, 1, 1, 1], [0.5, 1, 1, 0]),
+            "3 rows; .*; weight 2.5; a sample of 3 rows>",
+        ),
         (Moments.of(X, [0, 1, 1, 1]).with_prior(0.25), "; stated prior 0.25>"),
         (Moments.of(X, [0, 1, 1, 1], fold=[0, 1, 2, 3]), "; 4 folds>"),
         (Moments.of(np.zeros((1234, 1)), np.zeros(1234)), r"1,234 rows; .*\{0.0: 1,234\}"),
@@ -40,6 +43,7 @@ def test_html_is_a_table_with_a_column_for_each_class():
     assert table == [
         ["class", "0", "1"],
         ["rows", "2", "2"],
+        ["in the sample", "2", "2"],
         ["weight", "2", "6"],
         ["share", "0.2500", "0.7500"],
         ["x", "2 ± 1", "2 ± 0"],
@@ -54,12 +58,12 @@ def test_html_escapes_names_and_labels():
     assert "<img" not in moments._repr_html_()
     table = cells(moments)
     assert table[0][1] == hostile
-    assert [row[0] for row in table[4:]] == [hostile, '"><img src=x>']
+    assert [row[0] for row in table[5:]] == [hostile, '"><img src=x>']
 
 
 def test_html_shows_the_first_features_and_counts_the_others():
     moments = Moments.of(np.zeros((2, 1010)), [0, 0])
-    assert [row[0] for row in cells(moments)[4:]] == [f"feature {k}" for k in range(8)]
+    assert [row[0] for row in cells(moments)[5:]] == [f"feature {k}" for k in range(8)]
     assert "1,002 more features" in moments._repr_html_()
 
 

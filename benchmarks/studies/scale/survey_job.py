@@ -163,7 +163,6 @@ def digest(surveyed: Surveyed) -> str:
     """Return a hash of every bit of the moments, the sample and the fingerprint."""
     moments, sample = surveyed.moments, surveyed.sample
     assert sample is not None
-    sample = sample.ordered()
     bits = hashlib.sha256(repr(surveyed.fingerprint).encode())
     for part in moments.parts:
         for group in part:

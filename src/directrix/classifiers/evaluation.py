@@ -256,7 +256,7 @@ def _score_moments(
         coef = np.append(np.ravel(estimator.coef_), np.ravel(estimator.intercept_))
         moments = estimator.moments_.with_positive(positive_of(estimator))
         return project(moments, toward_positive(estimator, coef))
-    moments = Moments.of(scores[:, None] / _power_of_two(scores), positive, weight)
+    moments = Moments.of(scores[:, None] / _power_of_two(scores), positive, weight, sample=0)
     return project(moments, np.array([1.0, 0.0]))
 
 

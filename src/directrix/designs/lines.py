@@ -104,5 +104,5 @@ def _moment_candidates(rows: Rows, signs: IntArray | None) -> Sequence[Candidate
         kept = signs[:-1]
         of_rows = rows[:4]
         return ridge_candidates(*of_rows, _RIDGES, baseline=False, signs=kept, group=rows.group)
-    moments = Moments.of(*rows[:3], classes=[False, True], fold=rows.fold)
+    moments = Moments.of(*rows[:3], classes=[False, True], fold=rows.fold, sample=0)
     return moment_candidates(moments, *rows[:5])

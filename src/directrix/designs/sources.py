@@ -16,7 +16,7 @@ from directrix.designs.compact import CompactFit, teacher_odds
 from directrix.designs.compact_source import MakeSizes, SourceSizes
 from directrix.designs.counted import CountedSizes, counted_candidates, require_counts_of
 from directrix.designs.points import scaled_without_rows
-from directrix.engines.column_roles import TableRoles
+from directrix.engines.table_roles import TableRoles
 from directrix.engines.tasks import CellFeatures, Score, Surveyed
 from directrix.fitting.fit_rows import Compared, Fitted
 from directrix.fitting.fit_source import (
@@ -40,7 +40,7 @@ from directrix.metrics import AUC
 from directrix.metrics.base import Metric
 from directrix.models.card import Card
 from directrix.moments import Moments
-from directrix.rows.keys import RowSample
+from directrix.rows.sample import RowSample
 from directrix.tables import BinCounts, Binner, Column
 from directrix.tables.coding.prior import CellKinds
 from directrix.tables.profile import TableProfile

@@ -5,13 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from importlib import import_module
 from typing import Any
 
-from directrix.engines.column_roles import ColumnRoles, Grouped
+from directrix.engines.column_roles import ColumnRoles
 from directrix.engines.readers import explain_encoding
-from directrix.engines.tasks import Summaries
+from directrix.engines.tasks import survey
 from directrix.moments import Moments
+from directrix.moments.moments import SAMPLE_ROWS
 from directrix.rows.labels import ordered_names
 from directrix.rows.sums import TreeSum
 
@@ -20,7 +22,7 @@ from directrix.rows.sums import TreeSum
 _ENGINES = ("spark", "dask", "arrow", "memory")
 
 
-def summarize(
+def summarize(  # noqa: PLR0913 - every role of a column is an argument
     source: Any,
     *,
     target: Any,
@@ -28,6 +30,8 @@ def summarize(
     weight: Any = None,
     fold: Any = None,
     by: Any = None,
+    sample: int = SAMPLE_ROWS,
+    key: Any = None,
     transform: Any = None,
     classes: Any = None,
     engine: str = "auto",
@@ -58,6 +62,15 @@ def summarize(
         Fold numbers from zero, given like the target, or a rule that computes them from keys.
     by : str, int or array, optional
         Column of groups; a separate summary is returned for each of its values.
+    sample : int
+        Largest number of rows of each class that a summary keeps; 0 for none. The rows are drawn by
+        a hash, so they do not depend on the order in which rows are read, and samples add. They
+        measure the rates of a model trained from the summary.
+    key : str, int, or sequence of them, optional
+        Columns that identify a row, such as its number in a database; no features by default. The
+        sample is then the same on every engine and in any number of partitions, and so are folds
+        without a key of their own. By default rows are identified by their label, weight and
+        values, and by the number of equal rows before them in their partition.
     transform : fitted scikit-learn transformer, optional
         Applied to the feature columns of each block, on the workers; its output is summarised. A
         fitted `Binner` takes raw columns: texts, dates, missing values.
@@ -80,7 +93,7 @@ def summarize(
     >>> rng = np.random.default_rng(0)
     >>> chunks = ((rng.normal(size=(100, 3)), np.arange(100) % 10 == 0) for day in range(30))
     >>> summarize(chunks, target=None)
-    <Moments: 3,000 rows; 3 features; classes {False: 2,700, True: 300}>
+    <Moments: 3,000 rows; 3 features; classes {False: 2,700, True: 300}; a sample of 3,000 rows>
     """
     plan = ColumnRoles.of(
         target=target,
@@ -88,17 +101,20 @@ def summarize(
         weight=weight,
         fold=fold,
         by=by,
+        key=key,
         classes=classes,
         transform=transform,
     )
-    grouped: Grouped = run(source, plan, Summaries(), engine=engine, progress=progress)
-    if by is not None:
-        aligned = grouped.aligned()
-        return {name: aligned[name] for name in ordered_names(aligned)}
-    if None not in grouped.by_group:
+    surveyed = survey(partial(run, source, plan, engine=engine, progress=progress), sample)
+    if surveyed.summary is None and by is None:
         msg = "there are no rows to summarise"
         raise ValueError(msg)
-    return grouped.by_group[None]
+    grouped = {} if surveyed.summary is None else surveyed.summary.aligned()
+    samples = surveyed.samples.by_group
+    moments = {
+        name: grouped[name].with_sample(samples.get(name)) for name in ordered_names(grouped)
+    }
+    return moments if by is not None else moments[None]
 
 
 def run(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pickle
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
 from types import NoneType
-from typing import Any, Self
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 
@@ -19,7 +19,6 @@ from directrix.exceptions import find_stacklevel
 from directrix.exceptions.columns import (
     PANDAS_INDEX,
     USE_SCORECARD,
-    ColumnKindError,
     ColumnNotFoundError,
     InfiniteValuesError,
     MissingValuesError,
@@ -27,11 +26,19 @@ from directrix.exceptions.columns import (
     PandasIndexWarning,
 )
 from directrix.moments import ClassMoments, Moments
-from directrix.rows.keys import CopyCounter, folds_by_key, hash_with_label, key_hash, row_hash
+from directrix.rows.keys import (
+    CopyCounter,
+    content_identity,
+    copy_keys,
+    first_copies,
+    folds_by_key,
+    hash_with_label,
+    key_hash,
+    row_hash,
+)
 from directrix.rows.labels import WeightUnit, as_labels, fold_numbers, numbered_names
 from directrix.rows.rows import Matrix, as_rows
 from directrix.rows.sums import TreeSum, tree_sum
-from directrix.tables import BinCounts, Binner, Column, Table
 
 # ── Partition and Block: rows as an engine reads them, and separated by the roles of columns ──────
 
@@ -63,7 +70,8 @@ class Block:
     column, ``names`` are feature names that a transformer gives. If the plan needs them, ``hashes``
     are hashes of the content of rows, and ``keys`` row keys, different for copies of equal rows.
     ``segment`` has the values of the column of segments. ``unit`` is that of the weights, if an
-    earlier pass has found it.
+    earlier pass has found it. ``identity`` is a hash of the columns that identify a row, if they
+    are named.
     """
 
     X: Any
@@ -76,6 +84,7 @@ class Block:
     keys: AnyArray | None = None
     segment: AnyArray | None = None
     unit: WeightUnit | None = None
+    identity: AnyArray | None = None
 
     @property
     def n_rows(self) -> int:
@@ -96,12 +105,25 @@ class Block:
     @cached_property
     def row_fold(self) -> AnyArray:
         """Fold numbers; zeros if there are no folds."""
-        return np.zeros(self.n_rows, dtype=np.int32) if self.fold is None else self.fold
+        return np.zeros(self.n_rows, dtype=np.int32) if self.fold is None else np.asarray(self.fold)
 
     @cached_property
     def row_keys(self) -> AnyArray:
         """Row keys; zeros if the plan does not identify rows."""
         return np.zeros(self.n_rows, dtype=np.uint64) if self.keys is None else self.keys
+
+    @property
+    def roles(self) -> tuple[AnyArray, FloatArray, AnyArray]:
+        """Labels, weights and folds of all rows."""
+        return self.labels, self.row_weight, self.row_fold
+
+    def groups(self) -> Iterator[tuple[Any, AnyArray | None]]:
+        """Yield the groups, each with a mask of its rows; None and all rows if there is no `by`."""
+        if self.group is None:
+            yield None, None
+            return
+        for group in np.unique(self.group).tolist():
+            yield group, np.asarray(self.group) == group
 
     @cached_property
     def segments(self) -> tuple[tuple[Any, ...], IntArray]:
@@ -208,7 +230,8 @@ class ColumnRoles:
 
     The roles are those of `directrix.summarize`, and the segment of rows of a fit. With
     ``identified``, blocks have row hashes and row keys even if the folds do not need them.
-    ``unit`` is that of the weights, known after the first pass.
+    ``key`` are the columns that identify a row. ``unit`` is that of the weights, known after the
+    first pass.
     """
 
     target: Any
@@ -220,14 +243,17 @@ class ColumnRoles:
     transform: Any = field(default=None, compare=False)
     identified: Any = False
     segment: Any = None
+    key: Any = None
     unit: Any = field(default=None, kw_only=True)
 
     @classmethod
-    def of(cls, *, features: Any = None, **roles: Any) -> Self:
-        """Return the roles; a single feature column may be given as text."""
-        if features is not None:
-            features = (features,) if isinstance(features, str) else tuple(features)
-        made = cls(features=features, **roles)
+    def of(cls, *, features: Any = None, key: Any = None, **roles: Any) -> Self:
+        """Return the roles; a single column of features, or of a key, may be given as it is."""
+        features, key = (
+            names if names is None else (names,) if isinstance(names, str | int) else tuple(names)
+            for names in (features, key)
+        )
+        made = cls(features=features, key=key, **roles)
         made._refuse_other_roles(lambda name: name)
         return made
 
@@ -250,6 +276,7 @@ class ColumnRoles:
         """Return the columns that have a role other than feature."""
         given = [self.target, self.weight, self.by, self.segment]
         given += list(self.fold.columns) if isinstance(self.fold, HashFolds) else [self.fold]
+        given += list(self.key or ())
         return [name for name in given if name is not None]
 
     def given_roles(self) -> dict[str, Any]:
@@ -288,7 +315,7 @@ class ColumnRoles:
     def needs_row_keys(self) -> bool:
         """Whether row keys are needed, to assign folds or to identify rows in a second pass."""
         drawn = isinstance(self.fold, HashFolds) and self.fold.key is None
-        return drawn or self.identified
+        return (drawn and self.key is None) or self.identified
 
     def blocks(self, partition: Partition) -> Iterator[Block]:
         """Yield a block for each table of a partition."""
@@ -312,8 +339,11 @@ class ColumnRoles:
                 values = values.astype(np.int64)
             fold = values
         X, names = self.read_features(table, self.columns_of(table))
-        hashes = keys = None
-        if self.needs_row_keys:
+        hashes = keys = identity = None
+        if self.key is not None:
+            identity = key_hash([table.values(name) for name in self.key])
+            keys = first_copies(identity)
+        elif self.needs_row_keys:
             positioned = POSITION in table.columns
             if self.identified or not positioned:
                 hashes = hash_with_label(self.content_hashes(X), as_labels(y))
@@ -324,7 +354,20 @@ class ColumnRoles:
         if isinstance(fold, HashFolds):
             fold = fold.of(table, keys)
         unit = None if weight is None else self.unit
-        return Block(X, y, weight, fold, group, names, hashes, keys, segment, unit)
+        return Block(X, y, weight, fold, group, names, hashes, keys, segment, unit, identity)
+
+    def sample_keys(self, block: Block, copies: CopyCounter) -> tuple[AnyArray, AnyArray | None]:
+        """Return the keys by which rows of a block are sampled, and what identifies the rows.
+
+        ``copies`` counts earlier rows of the same partition.
+        """
+        if self.identified or block.identity is not None:
+            return block.row_keys, block.identity
+        hashes = block.hashes
+        if hashes is None:
+            hashes = hash_with_label(self.content_hashes(block.X), block.labels)
+        identity = content_identity(hashes, block.weight)
+        return copy_keys(identity, copies.numbers(identity)), identity
 
     def columns_of(self, table: SourceTable) -> tuple[Any, ...]:
         """Return the feature columns of a table in memory."""
@@ -354,7 +397,7 @@ class ColumnRoles:
         """Return a hash of the features of each row."""
         return row_hash(X)
 
-    def summary_of(self, block: Block) -> Grouped:
+    def summary_of(self, block: Block) -> Grouped[Moments]:
         """Return the summary of a block, by group."""
         if block.group is None:
             return Grouped({None: self._moments(block, block.fold)})
@@ -383,29 +426,33 @@ class ColumnRoles:
                 classes=self.classes,
                 feature_names=block.names,
                 fold=fold,
+                sample=0,
             )
         except (MissingValuesError, InfiniteValuesError) as error:
             raise type(error)(error.columns, error.rows, partial=True) from None
 
 
+S = TypeVar("S")
+
+
 @dataclass(frozen=True)
-class Grouped:
-    """Summaries by group, which add up; a group may be missing on either side."""
+class Grouped(Generic[S]):
+    """Summaries or samples by group, which add up; a group may be missing on either side."""
 
-    by_group: dict[Any, Moments]
+    by_group: dict[Any, S]
 
-    def __add__(self, other: Grouped) -> Grouped:
-        merged = dict(self.by_group)
-        for group, moments in other.by_group.items():
-            merged[group] = merged[group] + moments if group in merged else moments
+    def __add__(self, other: Grouped[S]) -> Grouped[S]:
+        merged: dict[Any, Any] = dict(self.by_group)
+        for group, part in other.by_group.items():
+            merged[group] = merged[group] + part if group in merged else part
         return Grouped(merged)
 
-    def in_units(self, unit: WeightUnit) -> Grouped:
+    def in_units(self: Grouped[Moments], unit: WeightUnit) -> Grouped[Moments]:
         """Return the summaries of weights in another unit."""
         factor = 1.0 / unit.mean
         return Grouped({group: each.scaled(factor) for group, each in self.by_group.items()})
 
-    def aligned(self) -> dict[Any, Moments]:
+    def aligned(self: Grouped[Moments]) -> dict[Any, Moments]:
         """Return the summaries, extended to the union of their classes and folds."""
         if len(self.by_group) < 2:
             return self.by_group
@@ -514,177 +561,3 @@ class ClassTotals:
             if fold not in without_folds:
                 total[int(other == label)] += weight
         return total
-
-
-# ── Kinds of columns, and tables that are sampled ─────────────────────────────────────────────────
-
-
-@dataclass(frozen=True)
-class ColumnKinds:
-    """Kinds of the columns in the parts of a table; kinds of parts add up.
-
-    A file or data frame may have numbers where another has texts. A column that is missing in all
-    rows of a part has no kind there that matters.
-
-    ``read`` maps names to the kinds that columns were read as; empty before the first part.
-    ``present`` is the same without parts in which all values are missing.
-    """
-
-    read: dict[str, frozenset[str]]
-    present: dict[str, frozenset[str]]
-
-    @classmethod
-    def of(cls, table: Table) -> ColumnKinds:
-        """Return the kinds of a table."""
-        read = {column.name: frozenset([column.kind]) for column in table.columns}
-        present = {
-            column.name: frozenset([column.kind] if _has_values(column, values) else [])
-            for column, values in zip(table.columns, table.values.T, strict=True)
-        }
-        return cls(read, present)
-
-    def __add__(self, other: ColumnKinds) -> ColumnKinds:
-        if not self.read or not other.read:
-            return self if self.read else other
-        if list(self.read) != list(other.read):
-            msg = (
-                f"some parts of the table have the columns {list(self.read)} and others "
-                f"{list(other.read)}: name those of the card in features="
-            )
-            raise ValueError(msg)
-        return ColumnKinds(
-            {name: kinds | other.read[name] for name, kinds in self.read.items()},
-            {name: kinds | other.present[name] for name, kinds in self.present.items()},
-        )
-
-    @property
-    def is_mixed(self) -> bool:
-        """Whether a column has values of several kinds."""
-        return any(len(kinds) > 1 for kinds in self.present.values())
-
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        """The columns, each of a kind that the values of all parts can be read as."""
-        return tuple(
-            Column(name, _common(name, kinds or self.read[name]))
-            for name, kinds in self.present.items()
-        )
-
-
-def _has_values(column: Column, values: AnyArray) -> bool:
-    """Return whether a value is not missing; the first one mostly is not."""
-    if column.kind == "text":
-        return bool(column.levels)
-    return bool(len(values)) and not (np.isnan(values[0]) and np.isnan(values).all())
-
-
-def _common(name: str, kinds: frozenset[str]) -> str:
-    """Return the kind that values of some kinds can be read as, or raise `ColumnKindError`."""
-    if "date" in kinds and not kinds <= {"date", "text"}:
-        raise ColumnKindError(name, "dates and numbers", "values of one kind")
-    return next(kind for kind in ("date", "text", "number", "boolean") if kind in kinds)
-
-
-@dataclass(frozen=True, eq=False)
-class RawRows(Table):
-    """A table whose rows can be sampled: parts of it have their own levels, and can be joined."""
-
-    @classmethod
-    def of_table(cls, table: Table) -> RawRows:
-        """Return a table as rows that can be sampled."""
-        return cls(table.columns, table.values, table.named)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Number of rows and of columns."""
-        return self.values.shape
-
-    def take(self, rows: AnyArray) -> RawRows:
-        """Return some rows, given by index or mask, with their levels only."""
-        taken = Table(self.columns, np.asfortranarray(self.values[rows]), self.named)
-        return RawRows.of_table(taken.with_levels_of(np.ones(len(taken), dtype=bool)))
-
-    def __getitem__(self, rows: AnyArray) -> RawRows:
-        return self.take(rows)
-
-    def read_as(self, columns: Sequence[Column]) -> RawRows:
-        """Return the table with other kinds of columns."""
-        return RawRows.of_table(Table.of(self, columns))
-
-    def joined(self, other: RawRows) -> RawRows:
-        """Return the rows of both tables, with the kinds and levels that both can be read as."""
-        if not len(self) or not len(other):
-            return self if len(self) else other
-        columns = list((ColumnKinds.of(self) + ColumnKinds.of(other)).columns)
-        tables = [Table.of(each, columns) for each in (self, other)]
-        values = np.asfortranarray(np.concatenate([each.values for each in tables]))
-        for k, column in enumerate(columns):
-            if column.kind != "text":
-                continue
-            of_parts = [each.columns[k].levels for each in tables]
-            levels = sorted({*of_parts[0], *of_parts[1]})
-            index = {level: float(number) for number, level in enumerate(levels)}
-            codes = [np.array([*(index[level] for level in each), np.nan]) for each in of_parts]
-            texts = [np.nan_to_num(each.values[:, k], nan=-1.0).astype(np.intp) for each in tables]
-            values[:, k] = np.concatenate([codes[0][texts[0]], codes[1][texts[1]]])
-            columns[k] = replace(column, levels=tuple(levels))
-        return RawRows(tuple(columns), values, self.named)
-
-
-# ── The plan ──────────────────────────────────────────────────────────────────────────────────────
-
-
-@dataclass(frozen=True, eq=False)
-class TableSummary:
-    """Totals of the classes of a raw table, kinds of its columns, and counts of known bins.
-
-    Summaries add up.
-    """
-
-    totals: ClassTotals
-    kinds: ColumnKinds
-    counts: BinCounts | None = None
-
-    def __add__(self, other: TableSummary) -> TableSummary:
-        counts = self.counts
-        if counts is not None and other.counts is not None:
-            counts = counts + other.counts
-        return TableSummary(self.totals + other.totals, self.kinds + other.kinds, counts)
-
-    def in_units(self, unit: WeightUnit) -> TableSummary:
-        """Return the summary of weights in another unit."""
-        counts = None if self.counts is None else self.counts.scaled(1.0 / unit.mean)
-        return TableSummary(self.totals.in_units(unit), self.kinds, counts)
-
-
-@dataclass(frozen=True)
-class TableRoles(ColumnRoles):
-    """Roles of the columns of a raw table; the features of a block are `RawRows`.
-
-    ``columns`` are the names and kinds of the feature columns, if an earlier pass has read them:
-    every block is then read as the same kinds. ``binner`` has bins that are known, whose cells a
-    summary counts.
-    """
-
-    columns: tuple[Column, ...] | None = None
-    binner: Binner | None = None
-
-    @property
-    def takes_texts(self) -> bool:
-        """Whether feature columns may hold other values than numbers: they may."""
-        return True
-
-    def read_features(self, table: Any, columns: tuple[Any, ...]) -> tuple[RawRows, None]:
-        """Return the feature columns as a table."""
-        return RawRows.of_table(Table.of(table.raw(columns), self.columns)), None
-
-    def content_hashes(self, X: Table) -> AnyArray:
-        """Return a hash of the raw values of each row."""
-        return X.row_hashes()
-
-    def summary_of(self, block: Block) -> Any:
-        """Return the summary of a block."""
-        counts = None
-        if self.binner is not None:
-            counts = BinCounts.of(self.binner, block.X, block.y, block.weight, fold=block.fold)
-        return TableSummary(ClassTotals.of(block), ColumnKinds.of(block.X), counts)

@@ -1,4 +1,4 @@
-"""SQL that summarises a table inside its database: two queries that return one row per class.
+"""SQL that summarises a table inside its database: two queries of sums, and one of sampled rows.
 
 The SQL uses only syntax that all dialects share, so no library is needed to write it.
 """
@@ -12,6 +12,7 @@ from typing import Any
 from directrix._typing import FloatArray
 from directrix.engines.sql_dialects import DIALECTS, Dialect
 from directrix.moments import Moments, from_sql
+from directrix.moments.moments import SAMPLE_ROWS
 from directrix.rows.rows import checked_names
 
 
@@ -25,6 +26,12 @@ class SqlQueries:
     dialect: str
     weight: str | None = None
     where: str | None = None
+    fold: str | None = None
+
+    @property
+    def folded(self) -> bool:
+        """Whether rows have folds."""
+        return self.fold is not None
 
     @property
     def first(self) -> str:
@@ -46,12 +53,15 @@ class SqlQueries:
                 f"COUNT({x})",
                 f"COUNT(CASE WHEN ABS({x}) <= {self._dialect.double(from_sql.LARGEST)} THEN 1 END)",
             ]
-        names = from_sql.first_columns(len(self.features))
-        columns = [f"{value} AS {name}" for value, name in zip(values, names, strict=True)]
-        columns[0] = "dx_label"
-        label = f"{self._dialect.name(self.target)} AS dx_label"
+        by = ["dx_label", *(["dx_fold"] if self.folded else [])]
+        names = from_sql.first_columns(len(self.features), folded=self.folded)
+        aliased = zip(values[1:], names[len(by) :], strict=True)
+        columns = [*by, *(f"{value} AS {name}" for value, name in aliased)]
+        label = [f"{self._dialect.name(self.target)} AS dx_label"]
+        if self.fold is not None:
+            label.append(f"{self._dialect.name(self.fold)} AS dx_fold")
         rows = self._rows(label, range(len(self.features)))
-        return _select(columns, _from(rows, "dx_rows"), "GROUP BY dx_label")
+        return _select(columns, _from(rows, "dx_rows"), f"GROUP BY {', '.join(by)}")
 
     def second(self, rows_of_first: Any) -> tuple[str, ...]:
         """Return the second query: products of features centred at the means of the first query.
@@ -64,19 +74,40 @@ class SqlQueries:
         tuple of str
             A single statement up to 43 features, then one statement for every 1,000 products.
         """
-        first_result = from_sql.read_first(rows_of_first, self.features)
-        target = self._dialect.name(self.target)
-        cases = [
-            f"WHEN {target} = {self._dialect.label(label)} THEN {k}"
-            for k, label in enumerate(first_result.raw_labels)
-        ]
-        label = f"CASE {' '.join(cases)} END AS dx_k"
+        first_result = from_sql.read_first(rows_of_first, self.features, folded=self.folded)
+        group = [f"{self._case(first_result)} AS dx_k"]
         return tuple(
-            self._statement(sums, label, first_result.center)
+            self._statement(sums, group, first_result.center)
             for sums in from_sql.second_sums(len(self.features))
         )
 
-    def _statement(self, sums: list[tuple[int, ...]], label: str, center: FloatArray) -> str:
+    def sample(self, rows_of_first: Any, most: int = SAMPLE_ROWS) -> str:
+        """Return the query for a sample of at most ``most`` rows of each class.
+
+        The database draws the rows anew whenever it is asked.
+        """
+        first_result = from_sql.read_first(rows_of_first, self.features, folded=self.folded)
+        columns = [f"{self._case(first_result)} AS dx_class"]
+        columns += [f"{self._dialect.name(self.target)} AS dx_label"]
+        columns += [f"{self._dialect.random} AS dx_draw"]
+        rows = self._rows(columns, range(len(self.features)))
+        names = from_sql.sample_columns(len(self.features), weighted=self.weight is not None)
+        rank = "ROW_NUMBER() OVER (PARTITION BY dx_label ORDER BY dx_draw) AS dx_rank"
+        ranked = _select(["dx_class", rank, *names[2:]], _from(rows, "dx_rows"))
+        return _select(names, _from(ranked, "dx_ranked"), f"WHERE dx_rank <= {most}")
+
+    def _case(self, first_result: from_sql.FirstResult) -> str:
+        """Return the number of the class and fold of a row, in the order of the first result."""
+        target = self._dialect.name(self.target)
+        conditions = [f"{target} = {self._dialect.label(k)}" for k in first_result.raw_labels]
+        if self.fold is not None:
+            fold = self._dialect.name(self.fold)
+            folds = zip(conditions, first_result.folds, strict=True)
+            conditions = [f"{condition} AND {fold} = {number}" for condition, number in folds]
+        cases = (f"WHEN {condition} THEN {k}" for k, condition in enumerate(conditions))
+        return f"CASE {' '.join(cases)} END"
+
+    def _statement(self, sums: list[tuple[int, ...]], group: list[str], center: FloatArray) -> str:
         used = sorted({i for factors in sums for i in factors})
         weight = [] if self.weight is None else ["dx_w"]
         centers = "\nUNION ALL\n".join(
@@ -86,7 +117,7 @@ class SqlQueries:
         )
         moved = _select(
             ["dx_class", *weight, *(f"dx_x_{i} - dx_c_{i} AS dx_z_{i}" for i in used)],
-            _from(self._rows(label, used), "dx_rows"),
+            _from(self._rows(group, used), "dx_rows"),
             f"JOIN (\n{centers}\n) AS dx_centers",
             "ON dx_k = dx_class",
         )
@@ -96,10 +127,9 @@ class SqlQueries:
             columns.append(f"SUM({product}) AS {from_sql.sum_name(factors)}")
         return _select(columns, _from(moved, "dx_moved"), "GROUP BY dx_class")
 
-    def _rows(self, label: str, used: Sequence[int]) -> str:
-        """Return the inner query: label, weight and features of the rows of non-zero weight."""
-        columns = [label]
-        conditions = []
+    def _rows(self, columns: list[str], used: Sequence[int]) -> str:
+        """Return the inner query: columns, weight and features of the rows of non-zero weight."""
+        columns, conditions = list(columns), []
         if self.where is not None:
             # On separate lines, because it may end in a comment.
             conditions.append(f"(\n{self.where}\n)")
@@ -127,6 +157,7 @@ def moments_sql(
     dialect: str = "duckdb",
     weight: str | None = None,
     where: str | None = None,
+    fold: str | None = None,
 ) -> SqlQueries:
     """Return the SQL that summarises a table inside its database.
 
@@ -153,11 +184,14 @@ def moments_sql(
         Column of sample weights. Rows of weight zero are ignored.
     where : str, optional
         SQL condition that the rows must meet. It is inserted as it is, so never use untrusted text.
+    fold : str, optional
+        Column of fold numbers from zero.
 
     Returns
     -------
     SqlQueries
-        ``first`` is the first query; ``second(rows_of_first)`` gives the statements of the second.
+        ``first`` is the first query; ``second(rows_of_first)`` gives the statements of the second,
+        and ``sample(rows_of_first)`` one for a sample of the rows of each class.
 
     Examples
     --------
@@ -193,7 +227,7 @@ def moments_sql(
         )
         raise ValueError(msg)
     sql_dialect = DIALECTS[dialect]
-    roles = {sql_dialect.key(name) for name in (target, weight) if name is not None}
+    roles = {sql_dialect.key(name) for name in (target, weight, fold) if name is not None}
     conflicting = [name for name in names if sql_dialect.key(name) in roles]
     if conflicting:
         msg = f"column {conflicting[0]!r} has another role and cannot be a feature"
@@ -202,11 +236,12 @@ def moments_sql(
     sql_dialect.require_names(names, "feature", remedy)
     sql_dialect.require_names([target], "the target", remedy)
     sql_dialect.require_names([weight], "the weight", remedy)
+    sql_dialect.require_names([fold], "the fold", remedy)
     path = tuple(table.split(".")) if isinstance(table, str) else tuple(table)
     if not all(path) or not path:
         msg = f"the name of a table has an empty part: {table!r}"
         raise ValueError(msg)
-    return SqlQueries(path, target, names, dialect, weight, where)
+    return SqlQueries(path, target, names, dialect, weight, where, fold)
 
 
 def summarize_sql(
@@ -218,16 +253,21 @@ def summarize_sql(
     dialect: str = "duckdb",
     weight: str | None = None,
     where: str | None = None,
+    fold: str | None = None,
+    sample: int = SAMPLE_ROWS,
 ) -> Moments:
-    """Summarise a table inside its database, which returns only sums, one row for each class.
+    """Summarise a table inside its database, which returns sums and a sample of the rows.
 
     Parameters
     ----------
     connection : DB-API connection or cursor, or DuckDB connection
         The table must not change between the queries; a changed number of rows raises ValueError.
         If others write to the table, begin a transaction that reads one snapshot.
-    table, target, features, dialect, weight, where
+    table, target, features, dialect, weight, where, fold
         As in `moments_sql`.
+    sample : int
+        Largest number of rows of each class to draw; 0 for none. The database draws them by random
+        numbers: they are other rows each time, and cannot be subtracted.
 
     Returns
     -------
@@ -241,17 +281,21 @@ def summarize_sql(
     >>> database = duckdb.connect()
     >>> _ = database.execute("CREATE TABLE t AS SELECT i % 2 = 0 AS even, i FROM range(7) _(i)")
     >>> summarize_sql(database, "t", target="even", features=["i"])
-    <Moments: 7 rows; 1 features; classes {False: 3, True: 4}>
+    <Moments: 7 rows; 1 features; classes {False: 3, True: 4}; a sample of 7 rows>
     """
-    queries = moments_sql(table, target, features, dialect=dialect, weight=weight, where=where)
+    roles = {"weight": weight, "where": where, "fold": fold}
+    queries = moments_sql(table, target, features, dialect=dialect, **roles)
     cursor = connection if hasattr(connection, "fetchall") else connection.cursor()
     try:
         first = _fetch(cursor, queries.first)
         second = [_fetch(cursor, statement) for statement in queries.second(first)]
+        drawn = _fetch(cursor, queries.sample(first, sample)) if sample else None
     finally:
         if cursor is not connection:
             cursor.close()
-    return Moments.from_sql_rows(first, second, queries.features)
+    return Moments.from_sql_rows(
+        first, second, queries.features, drawn, folded=queries.folded, most=sample
+    )
 
 
 def _fetch(cursor: Any, statement: str) -> Any:

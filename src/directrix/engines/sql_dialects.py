@@ -30,6 +30,7 @@ class Dialect(NamedTuple):
     greatest: str = "GREATEST"
     nul: str | None = None  # the NUL character, if a quoted text cannot have it
     tiny: float = 0.0  # literals of numbers nearer to zero lose their last digit
+    random: str = "RANDOM()"  # another number in each row
 
     def cast(self, expression: str) -> str:
         """Return an expression cast to float."""
@@ -118,12 +119,16 @@ DIALECTS = {
     "postgres": Dialect(
         "DOUBLE PRECISION", "CAST({} AS DOUBLE PRECISION)", '"', '"', "'", name_bytes=63
     ),
-    "bigquery": Dialect("FLOAT64", "CAST({} AS FLOAT64)", "`", "\\", "\\", ignores_case=True),
+    "bigquery": Dialect(
+        *("FLOAT64", "CAST({} AS FLOAT64)", "`", "\\", "\\"), ignores_case=True, random="RAND()"
+    ),
     # A number without quotes would be a decimal of at most 38 digits.
     "snowflake": Dialect("DOUBLE", "CAST('{}' AS DOUBLE)", '"', '"', "\\"),
-    "spark": Dialect("DOUBLE", "CAST({} AS DOUBLE)", "`", "`", "\\"),
+    "spark": Dialect("DOUBLE", "CAST({} AS DOUBLE)", "`", "`", "\\", random="RAND()"),
     # Float64 would refuse NULL before it is counted; a number in quotes may lose its last digit.
-    "clickhouse": Dialect("Nullable(Float64)", "CAST({} AS Float64)", "`", "\\", "\\"),
+    "clickhouse": Dialect(
+        *("Nullable(Float64)", "CAST({} AS Float64)", "`", "\\", "\\"), random="rand64()"
+    ),
     # A name in double quotes that is no column would be a text. MIN of several values is their
     # least; of texts with NUL, a literal ends there.
     "sqlite": Dialect(

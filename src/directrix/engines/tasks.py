@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from math import ceil, sqrt
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,103 +17,23 @@ from directrix.moments.score_histogram import (
 )
 from directrix.moments.segment_scores import SegmentScores
 from directrix.rows import labels
-from directrix.rows.keys import LARGEST_HASH, RowSample, key_hash, mix_bits
+from directrix.rows.keys import CopyCounter, content_identity, mix_bits
 from directrix.rows.labels import WeightUnit, checked_weight
 from directrix.rows.rows import not_finite_error
-from directrix.rows.sums import TreeSum, tree_sum
+from directrix.rows.sample import LARGEST_HASH, RowSample, RunningSample, share_of_partition
+from directrix.rows.sums import TreeSum
 from directrix.tables import BinCounts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
     from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.engines.column_roles import Block, TableSummary
+    from directrix.engines.column_roles import Block
+    from directrix.engines.table_roles import TableSummary
     from directrix.moments import Moments
     from directrix.tables import Binner
     from directrix.tables.coding.card_coding import CardCoding
-
-# ── RunningSample: the sample of a partition while its blocks are read ────────────────────────────
-
-_SAMPLED_AT_A_TIME = 1 << 16
-
-
-class RunningSample:
-    """The sample of a partition while its blocks are read.
-
-    Only rows at or below the thresholds of the sample so far are copied, which soon are hardly any.
-    Rows of weight zero are not sampled.
-
-    ``most`` is the largest number of rows of each class in the sample of all partitions. With
-    ``n_partitions``, a partition sends its share of the rows, with a margin; with None, all that
-    may be sampled. ``apart`` is a hold-out fold, whose rows are not sampled. ``thresholds`` are the
-    largest hashes of the rows of each class.
-    """
-
-    def __init__(
-        self,
-        most: int,
-        n_partitions: int | None,
-        apart: int | None = None,
-        thresholds: dict[Any, int] | None = None,
-    ) -> None:
-        self._most = most
-        self._share = share_of_partition(most, n_partitions)
-        self._apart = apart
-        self._thresholds = thresholds
-        self._parts: list[RowSample] = []
-
-    def add(self, block: Block) -> None:
-        """Sample the rows of one more block."""
-        y, keys, parts = block.labels, block.row_keys, self._parts
-        present = block.row_weight > 0.0
-        if self._apart is not None:
-            present &= block.row_fold != self._apart
-        for start in range(0, block.n_rows, _SAMPLED_AT_A_TIME):
-            chunk = slice(start, start + _SAMPLED_AT_A_TIME)
-            kept = present[chunk]
-            if parts:
-                kept = kept & parts[0].may_hold(y[chunk], keys[chunk])
-            rows = start + np.flatnonzero(kept)
-            if not len(rows):
-                continue
-            part = sample_of_block(block, rows, self._most)
-            parts.append(part if self._thresholds is None else part.below(self._thresholds))
-            if sum(map(len, parts[1:])) >= self._share or len(parts) == 1:
-                self._add_up()
-
-    def sample(self) -> RowSample | None:
-        """Return the sample; None if there were no rows."""
-        if not self._parts:
-            return None
-        self._add_up()
-        return self._parts[0]
-
-    def _add_up(self) -> None:
-        self._parts[:] = [tree_sum(self._parts).at_most(self._share)]
-
-
-def sample_of_block(block: Block, rows: AnyArray, most: int) -> RowSample:
-    """Return some rows of a block, of numbers or of a raw table, as a sample."""
-    X = block.X.take(rows)
-    return RowSample.of(
-        X if hasattr(X, "row_hashes") else np.asarray(X, dtype=np.float64),
-        block.labels[rows],
-        block.row_weight[rows],
-        block.row_fold[rows],
-        block.row_keys[rows],
-        most,
-    )
-
-
-def share_of_partition(most: int, n_partitions: int | None) -> int:
-    """Return the largest number of rows of a class that a partition sends.
-
-    As many as there may be in all, if the number of partitions is not known.
-    """
-    twice = 2.0 * most / (n_partitions or 1)
-    return min(most, ceil(twice + 5.0 * sqrt(twice) + 10.0))
-
 
 # ── Tasks that run on the rows of a partition; the only code that is sent to workers ──────────────
 
@@ -123,22 +42,6 @@ def share_of_partition(most: int, n_partitions: int | None) -> int:
 _ROWS_AT_A_TIME, _VALUES_AT_A_TIME = 1 << 17, 1 << 22
 #: Rows of cells that are coded and scored at a time.
 _CODED_AT_A_TIME = 1 << 14
-
-
-@dataclass(frozen=True)
-class Summaries:
-    """Task of `summarize`: the summaries of all groups."""
-
-    name = "summarize"
-
-    def __call__(self, plan: ColumnRoles, partition: Partition) -> Grouped:
-        """Return the summaries of the rows of a partition."""
-        return tree_sum(self._block_summaries(plan, partition))
-
-    def _block_summaries(self, plan: ColumnRoles, partition: Partition) -> Iterator[Grouped]:
-        yield Grouped({})
-        for block in plan.blocks(partition):
-            yield plan.summary_of(block)
 
 
 @dataclass(frozen=True)
@@ -158,9 +61,9 @@ class Fingerprint:
     @classmethod
     def of(cls, block: Block) -> Fingerprint:
         """Return the fingerprint of a block that has row hashes."""
-        hashes = block.hashes if block.hashes is not None else np.empty(0, dtype=np.uint64)
-        if block.weight is not None and len(hashes):
-            hashes = mix_bits(hashes ^ key_hash([np.asarray(block.weight)]))
+        hashes = np.empty(0, dtype=np.uint64)
+        if block.hashes is not None:
+            hashes = content_identity(block.hashes, block.weight)
         if block.fold is not None and len(hashes):
             # The multipliers are odd, so that no row is lost, and pseudorandom.
             numbers = np.arange(int(block.fold.max()) + 1, dtype=np.uint64)
@@ -177,12 +80,23 @@ class Surveyed:
 
     The summary is what the plan makes of a block: `Grouped` moments of numbers, or the
     `TableSummary` of a raw table. It is None where there are no rows, or nothing but a sample was
-    asked for.
+    asked for. ``samples`` are those of all groups. ``shared`` says whether partitions sent a share
+    of their rows, which may be too few.
     """
 
     summary: Any = None
-    sample: RowSample | None = None
+    samples: Grouped[RowSample] = field(default_factory=lambda: Grouped({}))
     fingerprint: Fingerprint = Fingerprint()
+    shared: bool = False
+
+    @property
+    def sample(self) -> RowSample | None:
+        """The sample of all rows, where no column divides them into groups."""
+        return self.samples.by_group.get(None)
+
+    def with_sample(self, sample: RowSample | None) -> Surveyed:
+        """Return the same with another sample."""
+        return self if sample is None else replace(self, samples=Grouped({None: sample}))
 
     @property
     def moments(self) -> Moments:
@@ -208,7 +122,7 @@ class Surveyed:
         sample = self.sample
         if sample is not None:
             sample = replace(sample, weight=unit.relative(sample.weight))
-        return replace(self, summary=self.summary.in_units(unit), sample=sample)
+        return replace(self, summary=self.summary.in_units(unit)).with_sample(sample)
 
     def with_positive(self, label: Any) -> Surveyed:
         """Return the same with this label as the positive one, last in the summary's classes."""
@@ -217,8 +131,9 @@ class Surveyed:
     def __add__(self, other: Surveyed) -> Surveyed:
         return Surveyed(
             add_present(self.summary, other.summary),
-            add_present(self.sample, other.sample),
+            self.samples + other.samples,
             self.fingerprint + other.fingerprint,
+            self.shared or other.shared,
         )
 
 
@@ -226,10 +141,10 @@ class Surveyed:
 class Survey:
     """Task of the first pass: a summary of the rows, a sample of them, and their fingerprint.
 
-    A partition sends its share of the sample, twice as many rows as if all partitions were equal
-    and a margin for chance. If one has many more rows of a class than others, the sum is too small
-    (the lowest threshold is that of the largest partition). A survey with `thresholds` then takes
-    nothing but another sample: all rows below them, however they are spread over partitions.
+    A partition sends its share of the sample, four times as many rows as if all partitions were
+    equal and a margin for chance. If one has many more rows of a class than others, the sum is too
+    small (the lowest threshold is that of the largest partition). A survey with `thresholds` then
+    takes nothing but another sample: all rows below them, however they are spread over partitions.
 
     ``most`` is the largest number of rows of each class in the sample; 0 for no sample. ``apart``
     is a hold-out fold, whose rows are not sampled. ``thresholds`` are the largest hashes of the
@@ -261,17 +176,44 @@ class Survey:
     def __call__(self, plan: ColumnRoles, partition: Partition) -> Surveyed:
         """Return summary, sample and fingerprint of a partition."""
         summary: TreeSum[Any] = TreeSum()
-        n_partitions = partition.count if self.thresholds is None else None
-        running = RunningSample(self.most, n_partitions, self.apart, self.thresholds)
-        fingerprint, n_blocks = Fingerprint(), 0
+        count = partition.count if self.thresholds is None and plan.by is None else None
+        sampling = self.most, count, self.apart, self.thresholds
+        samples: dict[Any, RunningSample] = {}
+        fingerprint, n_blocks, copies = Fingerprint(), 0, CopyCounter()
         for block in plan.blocks(partition):
             if self.thresholds is None:
                 summary.add(n_blocks, plan.summary_of(block))  # first: it checks labels and weights
                 n_blocks += 1
-            fingerprint += Fingerprint.of(block)
-            if self.most:
-                running.add(block)
-        return Surveyed(summary.total() if n_blocks else None, running.sample(), fingerprint)
+            if plan.identified:
+                fingerprint += Fingerprint.of(block)
+            if not self.most:
+                continue
+            keys, identity = plan.sample_keys(block, copies)
+            for group, rows in block.groups():
+                running = samples.setdefault(group, RunningSample(*sampling))
+                running.add(block.X, *block.roles, keys, identity, rows)
+        drawn = {group: running.sample() for group, running in samples.items()}
+        known = Grouped({group: sample for group, sample in drawn.items() if sample is not None})
+        shared = share_of_partition(self.most, count) < self.most
+        return Surveyed(summary.total() if n_blocks else None, known, fingerprint, shared)
+
+
+def survey(run: Callable[[Survey], Surveyed], most: int, apart: int | None = None) -> Surveyed:
+    """Return a survey whose sample is as large as it should be.
+
+    Another pass takes the sample if the rows of a class are spread so unequally over partitions
+    that the least threshold of all is too low.
+
+    ``run`` makes a pass.
+    """
+    surveyed = run(Survey(most, apart))
+    sample = surveyed.sample
+    if surveyed.summary is None or sample is None or not surveyed.shared:
+        return surveyed
+    counts = surveyed.totals.counts(without_fold=apart)
+    if sample.is_too_small(counts):
+        sample = run(Survey.of_counts(sample.most, counts, apart)).sample or sample
+    return surveyed.with_sample(sample)
 
 
 # ── Later passes: score histograms and counts of cells ────────────────────────────────────────────

@@ -46,7 +46,8 @@ _MOST_LEVELS = 300
 #: Integers beyond this are not all floats.
 LARGEST_INT = 1 << 53
 
-_DTYPE_CODES = {"uint8": "U8", "int32": "I32", "int64": "I64", "float32": "F32", "float64": "F64"}
+_DTYPE_CODES = {"uint8": "U8", "uint64": "U64", "int32": "I32", "int64": "I64"}
+_DTYPE_CODES |= {"float32": "F32", "float64": "F64"}
 
 #: Types of the labels of a summary by name; "none" is that of rows without labels.
 SUMMARY_LABELS: dict[str, type] = {

@@ -17,7 +17,8 @@ import numpy as np
 from directrix._typing import AnyArray, FloatArray
 from directrix.engines import HashFolds
 from directrix.engines.base import run
-from directrix.engines.column_roles import ColumnRoles, RawRows, TableRoles
+from directrix.engines.column_roles import ColumnRoles
+from directrix.engines.table_roles import RawRows, TableRoles
 from directrix.engines.tasks import (
     CellFeatures,
     Fingerprint,
@@ -25,8 +26,8 @@ from directrix.engines.tasks import (
     NumberFeatures,
     PassSums,
     Score,
-    Survey,
     Surveyed,
+    survey,
 )
 from directrix.fitting.choice import Chosen, choose
 from directrix.fitting.evidence import CountEvidence
@@ -93,22 +94,20 @@ class SourcePasses:
     def survey(self, most: int = 0, apart: int | None = None) -> Surveyed:
         """Return a summary of the rows and a sample of them: the first pass.
 
-        Another pass takes a full sample if the rows of a class are spread so unequally over
-        partitions that the sample has less than half of the rows it should have, or not all of a
-        class that has no more. So does one over a raw table whose parts have different kinds of
-        columns: numbers are not hashed as texts are, so rows are identified by the common kinds.
+        Another pass takes a full sample if the rows of a class are spread unequally over
+        partitions. So does one over a raw table whose parts have different kinds of columns:
+        numbers are not hashed as texts are, so rows are identified by the common kinds.
 
         ``most`` is the largest number of rows of each class in the sample; 0 for no sample.
         ``apart`` is the fold whose rows are not sampled.
         """
-        task = Survey(most, apart)
-        surveyed: Surveyed = self._run(task)
+        surveyed = survey(self._run, most, apart)
         if isinstance(self.plan, TableRoles) and surveyed.summary is not None:
             kinds = surveyed.table.kinds
             self.plan = replace(self.plan, columns=kinds.columns)
             if kinds.is_mixed:
                 self._fingerprint = None
-                surveyed = self._run(task)
+                surveyed = survey(self._run, most, apart)
         sample = surveyed.sample
         if surveyed.summary is None or (most and sample is None):
             msg = "there are no rows to learn from"
@@ -119,13 +118,10 @@ class SourcePasses:
             self.unit = WeightUnit.of(weight, n_rows)
         if sample is None:
             return self._in_units(surveyed)
-        counts = surveyed.totals.counts(without_fold=apart)
-        if sample.is_too_small(counts):
-            sample = self._run(Survey.of_counts(sample.most, counts, apart)).sample or sample
         if isinstance(self.plan, TableRoles) and isinstance(sample.X, RawRows):
             sample = replace(sample, X=sample.X.read_as(self.plan.columns or ()))
         # By the values of rows: sums in single precision would else depend on the partitions.
-        return self._in_units(replace(surveyed, sample=sample.ordered().sorted()))
+        return self._in_units(surveyed.with_sample(sample.sorted()))
 
     def _in_units(self, surveyed: Surveyed) -> Surveyed:
         """Return the survey, and read later blocks, with weights in their unit."""

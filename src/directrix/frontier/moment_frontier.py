@@ -557,7 +557,7 @@ def _shrunk_line(
     shrinkages: Sequence[str | float], index: int, X: Any, positive: AnyArray, weight: FloatArray
 ) -> FloatArray:
     """Return the line of the same shrinkage and trade-off from the moments of rows."""
-    moments = Moments.of(X, positive, weight, classes=[False, True])
+    moments = Moments.of(X, positive, weight, classes=[False, True], sample=0)
     line = MomentLines.of(moments, None, shrinkages).lines[[index]]
     scaled: FloatArray = on_one_scale(X, [line], positive, weight)[0][0]
     return scaled

@@ -3,7 +3,8 @@
 The first query returns one row for each class: its number of rows and its weight, and for every
 feature the mean, the extremes and the number of known and of finite values. The second query also
 returns one row for each class: sums and products of the features minus a centre, which is the mean
-from the first query. With many features the second query is split into several statements.
+from the first query. With many features the second query is split into several statements. Rows
+with folds give one row for each class and fold. A last query returns sampled rows.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from directrix.moments.class_moments import ClassMoments
 from directrix.rows import labels
 from directrix.rows.labels import require_moderate_weight
 from directrix.rows.rows import checked_names
+from directrix.rows.sample import LARGEST_HASH, RowSample
 from directrix.rows.sums import exact_sum
 
 #: Largest number of sums in one statement of the second query.
@@ -36,10 +38,17 @@ _CLASS_COLUMNS = ("dx_label", "dx_count", "dx_weight", "dx_weight_sq", "dx_good_
 _FEATURE_COLUMNS = ("dx_mean", "dx_min", "dx_max", "dx_known", "dx_finite")
 
 
-def first_columns(n_features: int) -> list[str]:
+def first_columns(n_features: int, *, folded: bool = False) -> list[str]:
     """Return the column names of the first query, in order."""
     feature_columns = (f"{name}_{i}" for i in range(n_features) for name in _FEATURE_COLUMNS)
-    return [*_CLASS_COLUMNS, *feature_columns]
+    label, *sizes = _CLASS_COLUMNS
+    return [label, *(["dx_fold"] if folded else []), *sizes, *feature_columns]
+
+
+def sample_columns(n_features: int, *, weighted: bool) -> list[str]:
+    """Return the column names of the query of sampled rows, in order."""
+    weight = ["dx_w"] if weighted else []
+    return ["dx_class", "dx_rank", *weight, *(f"dx_x_{i}" for i in range(n_features))]
 
 
 def second_sums(n_features: int) -> list[list[tuple[int, ...]]]:
@@ -59,41 +68,80 @@ def sum_name(factors: tuple[int, ...]) -> str:
 
 
 class FirstResult(NamedTuple):
-    """The result of the first query, sorted by class."""
+    """The result of the first query, sorted by fold and class."""
 
-    classes: AnyArray
+    classes: AnyArray  # label of each row
+    folds: list[int]
     raw_labels: list[Any]  # as the database returned them
     counts: list[int]
     weights: list[float]
     weights_sq: list[float]
-    center: FloatArray  # (n_classes, d): the mean, or the value of a constant feature
-    constant: AnyArray  # (n_classes, d): whether the feature is constant
+    center: FloatArray  # (n_rows, d): the mean, or the value of a constant feature
+    constant: AnyArray  # (n_rows, d): whether the feature is constant
 
 
-def read(first: Any, second: Any, feature_names: Sequence[str]) -> dict[str, Any]:
+def read(
+    first: Any, second: Any, feature_names: Sequence[str], *, folded: bool = False
+) -> dict[str, Any]:
     """Return the constructor arguments of the Moments that both query results describe.
 
     ``second`` holds the result of each statement of the second query, in order.
     """
     names = checked_names(feature_names, len(feature_names))
-    first_result = read_first(first, names)
+    first_result = read_first(first, names, folded=folded)
     sums = _read_second(second, first_result, len(names))
     with np.errstate(over="ignore", invalid="ignore"):
         groups = [_centred(first_result, sums[k], k) for k in range(len(first_result.counts))]
     for group in groups:
         if group.count:
             require_moderate_weight(group.weight)
+    classes, index = np.unique(first_result.classes, return_inverse=True)
+    parts = [
+        [ClassMoments.empty(len(names))] * len(classes) for _ in range(max(first_result.folds) + 1)
+    ]
+    for fold, k, group in zip(first_result.folds, index.tolist(), groups, strict=True):
+        parts[fold][k] = group
     return {
         "n_features": len(names),
-        "classes": first_result.classes,
-        "parts": (tuple(groups),),
+        "classes": labels.distinct(classes),
+        "parts": tuple(map(tuple, parts)),
         "feature_names": names,
+        "folded": folded,
     }
 
 
-def read_first(rows: Any, names: Sequence[str]) -> FirstResult:
-    """Check the result of the first query and sort it by class."""
-    columns = _by_column(rows, first_columns(len(names)), "the first query result")
+def read_sample(
+    rows: Any, first: Any, names: Sequence[str], most: int, *, folded: bool
+) -> RowSample:
+    """Return the sample that the query of sampled rows has drawn.
+
+    ``first`` is the result of the first query.
+    """
+    first_result, rows = read_first(first, names, folded=folded), list(rows)
+    weighted = bool(rows) and len(rows[0]) == len(names) + 3
+    columns = _by_column(rows, sample_columns(len(names), weighted=weighted), "the sample")
+    X = np.array([columns[f"dx_x_{i}"] for i in range(len(names))], dtype=np.float64).T
+    group = np.array(columns["dx_class"], dtype=np.int64)
+    weight = np.array(columns["dx_w"], dtype=np.float64) if weighted else np.ones(len(rows))
+    y, fold = first_result.classes[group], np.array(first_result.folds, dtype=np.int64)[group]
+    hashes, thresholds = np.zeros(len(rows), dtype=np.uint64), {}
+    for label in np.unique(first_result.classes).tolist():
+        of_class = np.flatnonzero(first_result.classes == label)
+        n_rows = sum(first_result.counts[k] for k in of_class.tolist())
+        # Of n random numbers, that of rank k is about (k - 1/2) / n.
+        rank = np.array(columns["dx_rank"], dtype=np.float64)[y == label]
+        hashes[y == label] = ((rank - 0.5) / n_rows * 2.0**64).astype(np.uint64)
+        share = min(most / n_rows, 1.0)
+        thresholds[label] = min(int(share * 2.0**64), LARGEST_HASH)
+    unknown = np.zeros_like(hashes)
+    drawn = RowSample(X, y, weight, fold, hashes, unknown, thresholds, most)
+    return drawn.take(np.argsort(hashes, kind="stable"))
+
+
+def read_first(rows: Any, names: Sequence[str], *, folded: bool = False) -> FirstResult:
+    """Check the result of the first query and sort it by fold and class."""
+    names_of_columns = first_columns(len(names), folded=folded)
+    columns = _by_column(rows, names_of_columns, "the first query result")
     if not columns["dx_label"]:
         msg = (
             "the first query result has no rows: the table is empty, or `where` excludes every row"
@@ -102,8 +150,12 @@ def read_first(rows: Any, names: Sequence[str]) -> FirstResult:
     counts = [int(value) for value in columns["dx_count"]]
     _require_complete(columns, counts, names)
     classes = labels.as_labels(_without_decimals(columns["dx_label"]))
-    order = np.argsort(classes)
-    if len(np.unique(classes)) < len(classes):
+    given = np.array([_number(value) for value in columns.get("dx_fold", [0.0] * len(classes))])
+    whole = np.array_equal(np.floor(given), given)  # a database may have floats
+    folds = labels.fold_numbers(given.astype(np.int64) if whole else given, len(classes))
+    order = np.lexsort((classes, folds))
+    groups = list(zip(folds[order].tolist(), classes[order].tolist(), strict=True))
+    if len(set(groups)) < len(groups):
         msg = f"the first query result has two rows for one class: {classes[order].tolist()}"
         raise ValueError(msg)
 
@@ -118,7 +170,8 @@ def read_first(rows: Any, names: Sequence[str]) -> FirstResult:
         msg = f"the mean of column {overflowing!r} overflowed: rescale it, or the weights"
         raise ValueError(msg)
     return FirstResult(
-        labels.distinct(classes),
+        classes[order],
+        folds[order].tolist(),
         [columns["dx_label"][k] for k in order],
         [counts[k] for k in order],
         [float(columns["dx_weight"][k]) for k in order],

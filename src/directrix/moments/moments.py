@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -14,27 +15,23 @@ import numpy as np
 from directrix._printing import html_table
 from directrix._typing import AnyArray, FloatArray
 from directrix.exceptions import CancellationError, LabelNotFoundError
-from directrix.files.layout import (
-    ANY,
-    FLAG,
-    Array,
-    Entry,
-    Layout,
-    classes_of,
-    fold_sizes,
-    is_count,
-    is_list_of,
-    is_text,
-    optional,
-    require,
-)
-from directrix.moments import from_sql
-from directrix.moments.class_moments import DENSE_FEATURES, ClassMoments
+from directrix.moments import from_sql, storage
+from directrix.moments.class_moments import ClassMoments
 from directrix.moments.one_pass import class_moments_of_rows
 from directrix.moments.summary import ClasswiseSummary, agreed
 from directrix.rows import labels
-from directrix.rows.rows import column_index
-from directrix.rows.sums import exact_sum, tree_sum
+from directrix.rows.keys import (
+    CopyCounter,
+    content_identity,
+    copy_keys,
+    first_copies,
+    hash_with_label,
+    key_hash,
+    row_hash,
+)
+from directrix.rows.rows import Matrix, as_rows, column_index
+from directrix.rows.sample import RowSample, RunningSample
+from directrix.rows.sums import tree_sum
 
 # ── Check that the squares of a column's values do not underflow ──────────────────────────────────
 
@@ -74,10 +71,12 @@ def _html(moments: Moments) -> str:
     """Return an HTML table with a column for each class: size, and mean ± deviation by feature."""
     shown = min(moments.n_features, _FEATURES_SHOWN)
     names = moments.feature_names or tuple(f"feature {index}" for index in range(shown))
-    columns = [["class", "rows", "weight", "share", *names[:shown]]]
+    columns = [["class", "rows", "in the sample", "weight", "share", *names[:shown]]]
     for label, group in moments.by_class.items():
         share = group.weight / moments.weight if moments.weight else 0.0
-        cells = [str(label), f"{group.count:,}", f"{group.weight:,.6g}", f"{share:.4f}"]
+        sampled = 0 if moments.sample is None else moments.sample.count(label)
+        cells = [str(label), f"{group.count:,}", f"{sampled:,}"]
+        cells += [f"{group.weight:,.6g}", f"{share:.4f}"]
         deviation = np.sqrt(group.variance[:shown]) if group.count else np.zeros(shown)
         cells += [
             f"{m:.6g} ± {s:.3g}" if group.count else ""
@@ -91,154 +90,29 @@ def _html(moments: Moments) -> str:
     return html_table(header, body, caption, css=lambda _: "white-space: nowrap")
 
 
-# ── The file of Moments: safetensors with a JSON header (``docs/moments.md``) ─────────────────
+# ── The sample of rows that a summary keeps ───────────────────────────────────────────────────────
 
-#: Largest count: above it, not every whole number is a float.
-_MOST_ROWS = 1 << 53
-
-#: Relative amount by which rounding may break the inequalities of weights and scatters: one
-#: subtraction may leave only seven digits, and repeated ones fewer.
-_ROUNDING_TOLERANCE = 1e-4
-
-#: Largest error of a square that underflows.
-_UNDERFLOW = 2.0**-1074
+#: Number of rows of each class that a summary keeps by default.
+SAMPLE_ROWS = 10_000
+#: Largest error of rounding in single precision, in standard deviations of a column.
+_SINGLE_ERROR = 2.0**-10
 
 
-def _sizes(header: dict[str, Any], arrays: dict[str, AnyArray]) -> dict[str, Any]:
-    d, names = header["n_features"], header["feature_names"]
-    named = names is None or (is_list_of(names, is_text) and len(names) == len(set(names)) == d)
-    require(named, f"its feature names are not {d} different names")
-    return {**fold_sizes(header, arrays), "features": d, "triangle": d * (d + 1) // 2}
-
-
-def _check_groups(_header: dict[str, Any], arrays: dict[str, AnyArray]) -> None:
-    """Check the conditions that the moments of any rows satisfy, class by class."""
-    for index in np.ndindex(arrays["count"].shape):
-        _check_group({name: array[index] for name, array in arrays.items()})
-
-
-def _check_group(group: dict[str, Any]) -> None:
-    count, weight, weight_sq = (group[name].item() for name in ("count", "weight", "weight_sq"))
-    mean, tail, packed = group["mean"], group["mean_tail"], group["scatter"]
-    if count == 0:
-        moments = weight or weight_sq or mean.any() or tail.any() or packed.any()
-        require(not moments, "a class without rows has moments")
-        return
-    fits = 0 < count <= _MOST_ROWS and weight > 0
-    require(fits, "its counts and weights are not those of rows")
-    possible = labels.are_squares(weight, weight_sq, count, _ROUNDING_TOLERANCE)
-    require(possible, "its counts and weights contradict each other")
-    with np.errstate(over="ignore", invalid="ignore"):
-        canonical = all(map(np.array_equal, exact_sum(mean, tail), (mean, tail)))
-    require(canonical, "a mean overlaps with its tail")
-    starts = _row_starts(len(mean))
-    require((packed[starts] >= 0).all(), "a scatter has a negative diagonal")
-    require(count > 1 or not packed.any(), "a single row has a scatter")
-    deviation = np.sqrt(packed[starts] + count * _UNDERFLOW)
-    for i, start in enumerate(starts):
-        bound = deviation[i] * deviation[i:] * (1 + _ROUNDING_TOLERANCE)
-        fits = np.abs(packed[start : start + len(bound)]) <= bound
-        require(fits.all(), "a scatter breaks the Cauchy-Schwarz inequality")
-
-
-_BY_CLASS = ("folds", "classes")
-_LAYOUT = Layout(
-    format="directrix.moments",
-    noun="summary",
-    entries={
-        "n_features": Entry(
-            lambda d: is_count(d) and d < 1 << 31, "its number of features is not a valid number"
-        ),
-        "feature_names": ANY,
-        "folded": FLAG,
-        "prior": Entry(
-            optional(lambda prior: type(prior) is float and 0 < prior < 1),
-            "its prior is not in (0, 1)",
-        ),
-    },
-    arrays={
-        "count": Array("int64", _BY_CLASS),
-        "weight": Array("float64", _BY_CLASS),
-        "weight_sq": Array("float64", _BY_CLASS),
-        "mean": Array("float64", (*_BY_CLASS, "features")),
-        "mean_tail": Array("float64", (*_BY_CLASS, "features")),
-        "scatter": Array("float64", (*_BY_CLASS, "triangle")),  # rows of the upper triangle
-    },
-    sizes=_sizes,
-    laws=_check_groups,
-)
-
-
-def _write(moments: Moments, path: str | PathLike[str]) -> None:
-    if moments.n_features > DENSE_FEATURES:
-        msg = (
-            f"a summary of {moments.n_features} features keeps its rows and cannot be saved; "
-            "`select` fewer columns first"
-        )
-        raise TypeError(msg)
-    groups = [group.with_matrix() for part in moments.parts for group in part]
-    d = moments.n_features
-    columns = {
-        # A count too large for the format is refused by the laws of the layout.
-        "count": [min(group.count, _MOST_ROWS + 1) for group in groups],
-        "weight": [group.weight for group in groups],
-        "weight_sq": [group.weight_sq for group in groups],
-        "mean": [group.mean for group in groups],
-        "mean_tail": [group.mean_tail for group in groups],
-        "scatter": [_packed(np.asarray(group.scatter)) for group in groups],
-    }
-    sizes = {"folds": len(moments.parts), "classes": len(moments.classes)}
-    sizes |= {"features": d, "triangle": d * (d + 1) // 2}
-    arrays = {
-        name: np.array(columns[name], dtype=array.dtype).reshape([sizes[k] for k in array.shape])
-        for name, array in (_LAYOUT.arrays or {}).items()
-    }
-    entries = {
-        "n_features": d,
-        "feature_names": moments.feature_names,
-        "folded": moments.folded,
-        "prior": moments.stated_prior,
-    }
-    _LAYOUT.write(path, moments.classes, entries, arrays)
-
-
-def _read(path: str | PathLike[str]) -> dict[str, Any]:
-    """Return the constructor arguments of the `Moments` stored in a file."""
-    header, arrays, _ = _LAYOUT.read(path)
-    d, names = header["n_features"], header["feature_names"]
-
-    def group(index: tuple[int, ...]) -> ClassMoments:
-        count, weight, square = (arrays[k][index].item() for k in ("count", "weight", "weight_sq"))
-        mean, tail = arrays["mean"][index].copy(), arrays["mean_tail"][index].copy()
-        scatter = _unpacked(arrays["scatter"][index], d)
-        return ClassMoments(count, weight, square, mean, scatter, tail)
-
-    folds, n_classes = arrays["count"].shape
-    return {
-        "n_features": d,
-        "classes": classes_of(header),
-        "parts": tuple(tuple(group((k, c)) for c in range(n_classes)) for k in range(folds)),
-        "feature_names": None if names is None else tuple(names),
-        "stated_prior": header["prior"],
-        "folded": header["folded"],
-    }
-
-
-def _packed(scatter: FloatArray) -> FloatArray:
-    return np.concatenate([scatter[i, i:] for i in range(len(scatter))] or [np.empty(0)])
-
-
-def _unpacked(packed: FloatArray, d: int) -> FloatArray:
-    scatter = np.empty((d, d))
-    for i, start in enumerate(_row_starts(d)):
-        scatter[i, i:] = scatter[i:, i] = packed[start : start + d - i]
-    return scatter
-
-
-def _row_starts(d: int) -> AnyArray:
-    """Return the offset of each row in a packed upper triangle of a d × d matrix."""
-    i = np.arange(d)
-    return i * d - i * (i - 1) // 2
+def _sample_of_rows(
+    rows: Matrix, y: Any, weight: Any, fold: Any, most: int, key: Any
+) -> RowSample | None:
+    y, n_rows = labels.as_labels(y), rows.shape[0]
+    if key is None:
+        identity = content_identity(hash_with_label(row_hash(rows), y), weight)
+        keys = copy_keys(identity, CopyCounter().numbers(identity))
+    else:
+        identity = key_hash(key if isinstance(key, tuple) else (key,))
+        keys = first_copies(identity)
+    row_weight = np.ones(n_rows) if weight is None else np.asarray(weight, dtype=np.float64)
+    row_fold = np.zeros(n_rows) if fold is None else labels.fold_numbers(fold, n_rows)
+    running = RunningSample(most)
+    running.add(rows, y, row_weight, row_fold.astype(np.int32), keys, identity)
+    return running.sample()
 
 
 # ── Moments: the summary of all classes and folds, with addition and subtraction ──────────────────
@@ -278,6 +152,9 @@ class Moments(ClasswiseSummary):
         Prior of the positive class; by default its share of the weight.
     folded : bool
         Whether the parts are folds.
+    sample : RowSample, optional
+        Rows of each class, drawn by hash, with labels, weights and folds. Values are in single
+        precision, unless that would change a column by a thousandth of its standard deviation.
 
     Examples
     --------
@@ -300,6 +177,7 @@ class Moments(ClasswiseSummary):
     feature_names: tuple[str, ...] | None = None
     stated_prior: float | None = None
     folded: bool = False
+    sample: RowSample | None = None
 
     @classmethod
     def empty(cls, n_features: int) -> Moments:
@@ -316,6 +194,8 @@ class Moments(ClasswiseSummary):
         classes: Any = None,
         feature_names: Sequence[str] | None = None,
         fold: Any = None,
+        sample: int = SAMPLE_ROWS,
+        key: Any = None,
         keep_rows: bool = False,
     ) -> Moments:
         """Summarise rows in one pass.
@@ -335,6 +215,13 @@ class Moments(ClasswiseSummary):
             By default the column names of a data frame.
         fold : array of int of shape (n,), optional
             Fold of each row, numbered from zero; the summary keeps the folds separate.
+        sample : int
+            Largest number of rows of each class to keep as a sample; 0 for none. The sample
+            measures the rates of a model trained from the summary.
+        key : array of shape (n,), or tuple of them, optional
+            What identifies a row, such as its number in a database: the same rows are then sampled
+            however they are divided into parts. By default rows are identified by their label,
+            weight and values.
         keep_rows : bool
             Keep a copy of the rows, with scatters as operators over them, instead of matrices:
             less memory and work where rows are few and features many. Beyond 5,000 features this
@@ -344,14 +231,27 @@ class Moments(ClasswiseSummary):
         -------
         Moments
         """
-        return cls(
+        rows = as_rows(X)
+        summary = cls(
             **class_moments_of_rows(
-                X, y, sample_weight, classes, feature_names, fold, keep_rows=keep_rows
+                rows, y, sample_weight, classes, feature_names, fold, keep_rows=keep_rows
             )
         )
+        if not sample or y is None:
+            return summary
+        return summary.with_sample(_sample_of_rows(rows, y, sample_weight, fold, sample, key))
 
     @classmethod
-    def from_sql_rows(cls, first: Any, second: Any, feature_names: Sequence[str]) -> Moments:
+    def from_sql_rows(
+        cls,
+        first: Any,
+        second: Any,
+        feature_names: Sequence[str],
+        sample: Any = None,
+        *,
+        folded: bool = False,
+        most: int = SAMPLE_ROWS,
+    ) -> Moments:
         """Build a summary from the results of the queries of `directrix.engines.moments_sql`.
 
         Parameters
@@ -363,20 +263,31 @@ class Moments(ClasswiseSummary):
             Result of each statement of the second query, in order.
         feature_names : sequence of str
             The features that were queried, in order.
+        sample : iterable of rows, optional
+            Result of the query of sampled rows.
+        folded : bool
+            Whether the queries have folds.
+        most : int
+            Number of sampled rows of each class that was asked for.
         """
-        return cls(**from_sql.read(first, second, feature_names))
+        first = list(first)
+        moments = cls(**from_sql.read(first, second, feature_names, folded=folded))
+        if sample is None:
+            return moments
+        drawn = from_sql.read_sample(sample, first, feature_names, most, folded=folded)
+        return moments.with_sample(drawn)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Moments:
         """Read a file written by `save`; raise `MomentsFileError` for any other file."""
-        return cls(**_read(path))
+        return cls(**storage.read(path))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write this summary to a safetensors file, replaced atomically."""
         in_order = self
         if len(self.classes) == 2 and self.classes[0] > self.classes[1]:
             in_order = self.with_positive(self.classes[0].item())
-        _write(in_order, path)
+        storage.write(in_order, path)
 
     @property
     def by_class(self) -> Mapping[Any, ClassMoments]:
@@ -431,15 +342,62 @@ class Moments(ClasswiseSummary):
         parts = tuple(part[::-1] for part in self.parts)
         return replace(self, classes=self.classes[::-1], parts=parts, stated_prior=prior)
 
+    def with_sample(self, sample: RowSample | None) -> Moments:
+        """Return the same moments with a sample of their rows, whose values are float64."""
+        if sample is None or not len(sample):
+            return replace(self, sample=sample)
+        pooled = tree_sum([group.marginal() for group in self.by_class.values()])
+        deviation = np.sqrt(np.maximum(pooled.variance, 0.0))
+        with np.errstate(over="ignore"):
+            single = sample.X.astype(np.float32)
+        error = np.abs(single - sample.X).max(axis=0)
+        fits = (error <= _SINGLE_ERROR * np.where(deviation > 0, deviation, 1.0)).all()
+        return replace(self, sample=replace(sample, X=single) if fits else sample)
+
+    def without_sample(self) -> Moments:
+        """Return the same moments without the sample of rows."""
+        return replace(self, sample=None)
+
+    def map_sample(self, change: Callable[[RowSample], RowSample]) -> Moments:
+        """Return the same moments with a change of their sample, if they have one."""
+        return self if self.sample is None else replace(self, sample=change(self.sample))
+
+    @property
+    def folds(self) -> tuple[Moments, ...]:  # noqa: D102 - inherited
+        return tuple(
+            part.map_sample(lambda rows, number=number: rows.of_fold(number))  # type: ignore[misc]
+            for number, part in enumerate(super().folds)
+        )
+
+    def unfolded(self) -> Moments:  # noqa: D102 - inherited
+        return super().unfolded().map_sample(RowSample.unfolded)
+
+    def without_fold(self, fold: int) -> Moments:  # noqa: D102 - inherited
+        rest = super().without_fold(fold)
+        return rest.map_sample(lambda rows: rows.without_fold(fold).unfolded())
+
+    def one_vs_rest(self, label: Any) -> Moments:  # noqa: D102 - inherited
+        return super().one_vs_rest(label).map_sample(lambda rows: rows.one_vs_rest(label))
+
+    def scaled(self, factor: float) -> Moments:  # noqa: D102 - inherited
+        scaled = super().scaled(factor)
+        if not scaled.count:
+            return scaled.without_sample()
+        return scaled.map_sample(lambda rows: replace(rows, weight=rows.weight * float(factor)))
+
+    def unlabelled(self) -> Moments:  # noqa: D102 - inherited
+        return super().unlabelled().without_sample()
+
     def select(self, columns: Any) -> Moments:
         """Return the summary of some columns, given by name, index, slice or mask."""
         index = column_index(columns, self.n_features, self.feature_names)
         names = self.feature_names and tuple(self.feature_names[k] for k in index)
-        return replace(
+        selected = replace(
             self._map_groups(lambda group: group.select(index)),
             n_features=len(index),
             feature_names=names,
         )
+        return selected.map_sample(lambda rows: replace(rows, X=rows.X[:, index]))
 
     def affine(self, matrix: Any, *, center: Any = 0.0, offset: Any = 0.0) -> Moments:
         """Return the summary of the rows ``A (x − center) + offset``.
@@ -460,11 +418,16 @@ class Moments(ClasswiseSummary):
         if matrix.ndim not in (1, 2) or matrix.shape[-1] != self.n_features:
             msg = f"the matrix must have {self.n_features} columns, not shape {matrix.shape}"
             raise ValueError(msg)
-        return replace(
+        moved = replace(
             self._map_groups(lambda group: group.affine(matrix, center, offset)),
             n_features=len(matrix),
             feature_names=self.feature_names if matrix.ndim == 1 else None,
         )
+        if self.sample is None:
+            return moved
+        X = self.sample.X - center
+        X = (X * matrix if matrix.ndim == 1 else X @ matrix.T) + offset
+        return moved.with_sample(replace(self.sample, X=X))
 
     def feature_scales(self) -> FloatArray:
         """Return the standard deviation of each feature over all rows; 1 for a constant one."""
@@ -501,7 +464,10 @@ class Moments(ClasswiseSummary):
             raise CancellationError(names) from None
 
     def _of_rows(self, rows: Any, y: Any, sample_weight: Any, fold: Any) -> Moments:
-        return Moments.of(rows, y, sample_weight, feature_names=self.feature_names, fold=fold)
+        most = 0 if self.sample is None else self.sample.most
+        return Moments.of(
+            *(rows, y, sample_weight), feature_names=self.feature_names, fold=fold, sample=most
+        )
 
     def _repr_html_(self) -> str:
         return _html(self)
@@ -510,13 +476,30 @@ class Moments(ClasswiseSummary):
         return ClassMoments.empty(self.n_features)
 
     def _kind(self) -> tuple[Any, ...]:
-        return self.n_features, self.feature_names, self.stated_prior
+        return self.n_features, self.feature_names, self.stated_prior, self.sample
 
     def _dimensions(self) -> list[str]:
         return [f"{self.n_features:,} features"]
 
     def _notes(self) -> list[str]:
-        return [] if self.stated_prior is None else [f"stated prior {self.stated_prior:g}"]
+        notes = [] if self.sample is None else [f"a sample of {len(self.sample):,} rows"]
+        stated = [] if self.stated_prior is None else [f"stated prior {self.stated_prior:g}"]
+        return notes + stated
+
+    def _combined(self, other: Moments, operation: Callable[[Any, Any], Any]) -> Moments:
+        combined = super()._combined(other, operation)
+        sampled = {side.sample is not None for side in (self, other) if side.count}
+        if len(sampled) > 1 and not (operation is operator.sub and self.sample is None):
+            msg = (
+                "one summary keeps a sample of its rows and the other has rows and none: give both "
+                "`sample=`, or leave it out (`without_sample`)"
+            )
+            raise ValueError(msg)
+        if self.sample is not None and other.sample is not None:
+            sample = operation(self.sample, other.sample)
+        else:
+            sample = other.sample if not self.count else self.sample
+        return replace(combined, sample=sample if combined.count else None)
 
     def _with_classes(self, classes: AnyArray, parts: Any) -> Moments:
         return replace(self, classes=classes, parts=parts, stated_prior=None)

@@ -118,7 +118,7 @@ def summarize_day(
     elif isinstance(model, LinearClassifier) and hasattr(model, "coef_"):
         names = getattr(model, "feature_names_in_", None)
         names = None if names is None else [str(name) for name in names]
-        columns = Moments.of(X, y, sample_weight, classes=classes, feature_names=names)
+        columns = Moments.of(X, y, sample_weight, classes=classes, feature_names=names, sample=0)
     return DaySummaries(histogram, columns)
 
 

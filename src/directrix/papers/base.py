@@ -154,7 +154,7 @@ def summary_of(X: Any, positive: AnyArray) -> Moments:
     """Return the moments of both classes; of wide sparse rows as operators over the rows."""
     n_values = getattr(X, "nnz", X.shape[0] * X.shape[1])
     wide = X.shape[1] > _WIDE and n_values < X.shape[1] ** 2
-    return Moments.of(X, positive, classes=[False, True], keep_rows=wide)
+    return Moments.of(X, positive, classes=[False, True], sample=0, keep_rows=wide)
 
 
 #: Features from which rows are kept, where they take less memory than matrices.

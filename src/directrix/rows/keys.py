@@ -1,19 +1,18 @@
-"""Row keys, by which folds and samples are drawn, and RowSample: a sample that can be merged."""
+"""Row keys, by which folds and samples are drawn."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.rows.labels import close_integers
-from directrix.rows.rows import MISSING_TYPES, Matrix, SparseRows, as_rows
+from directrix.rows.rows import MISSING_TYPES, Matrix, SparseRows
 
 # ── Hash of the key columns of each row, the same on every engine ─────────────────────────────────
 
@@ -198,7 +197,7 @@ def mix_bits(bits: Any) -> Any:
 # ── Row keys, by which folds and samples are drawn; copies of equal rows have different keys ──────
 
 _HALF = np.uint64(32)
-#: Number of distinct rows that a `CopyCounter` remembers, at 16 bytes each.
+#: Number of rows that a `CopyCounter` remembers, at 8 bytes each.
 _MOST_REMEMBERED = 1 << 22
 
 
@@ -212,6 +211,14 @@ def hash_with_label(hashes: AnyArray, y: AnyArray) -> AnyArray:
     """
     hashes_with_label: AnyArray = mix_bits(hashes ^ _label_hash(y))
     return hashes_with_label
+
+
+def content_identity(hashes: AnyArray, weight: FloatArray | None) -> AnyArray:
+    """Combine hashes of rows with their labels, from `hash_with_label`, with their weights."""
+    if weight is None:
+        return hashes
+    with_weight: AnyArray = mix_bits(hashes ^ key_hash([np.asarray(weight)]))
+    return with_weight
 
 
 def _label_hash(y: AnyArray) -> AnyArray:
@@ -239,6 +246,11 @@ def copy_keys(hashes: AnyArray, number: IntArray, part: int = 0) -> AnyArray:
     return keys
 
 
+def first_copies(identity: AnyArray) -> AnyArray:
+    """Return the key of the first copy of each row."""
+    return copy_keys(identity, np.zeros(len(identity), dtype=np.int64))
+
+
 def copy_numbers(hashes: AnyArray, weight: FloatArray | None = None) -> IntArray:
     """Return the number of equal rows that come before each row.
 
@@ -257,32 +269,36 @@ def copy_numbers(hashes: AnyArray, weight: FloatArray | None = None) -> IntArray
 class CopyCounter:
     """Keys for the copies of rows that arrive block by block.
 
-    The counter remembers how often each row occurred, for up to four million distinct rows. Then it
-    starts again from zero, as if with another partition.
+    The counter remembers the hashes of some four million rows. Then it starts again from zero, as
+    if with another partition.
     """
 
     def __init__(self, part: int = 0) -> None:
         self._part = part
         self._epoch = 0
-        self._hashes: AnyArray = np.empty(0, dtype=np.uint64)
-        self._counts: IntArray = np.empty(0, dtype=np.int64)
+        self._seen: AnyArray = np.empty(0, dtype=np.uint64)
 
     def keys(self, hashes: AnyArray) -> AnyArray:
         """Return the key of each row of the next block."""
-        if len(self._hashes) > _MOST_REMEMBERED:
-            self._epoch += 1
-            self._hashes, self._counts = self._hashes[:0], self._counts[:0]
-        distinct, inverse, counts = np.unique(hashes, return_inverse=True, return_counts=True)
-        position = np.searchsorted(self._hashes, distinct)
-        known = np.append(self._hashes, np.uint64(0))[position] == distinct
-        known &= position < len(self._hashes)
-        before = np.where(known, np.append(self._counts, 0)[position], 0)
-        self._counts[position[known]] += counts[known]
-        self._hashes = np.insert(self._hashes, position[~known], distinct[~known])
-        self._counts = np.insert(self._counts, position[~known], counts[~known])
-        number = before[inverse] + copy_numbers(hashes)
+        number = self.numbers(hashes)
         # There are fewer than 2³² partitions, and fewer than 2³² epochs.
         return copy_keys(hashes, number, self._part + (self._epoch << 32))
+
+    def numbers(self, hashes: AnyArray) -> IntArray:
+        """Return the number of equal rows before each row of the next block."""
+        if len(self._seen) > _MOST_REMEMBERED:
+            self._epoch += 1
+            self._seen = self._seen[:0]
+        before, number = self._seen, np.zeros(len(hashes), dtype=np.int64)
+        # Of two sorted runs a stable sort is a merge.
+        self._seen = np.sort(np.concatenate([before, np.sort(hashes)]), kind="stable")
+        copied = np.unique(self._seen[1:][self._seen[1:] == self._seen[:-1]])
+        if len(copied):  # most rows have no copies, and need not be looked up
+            index = np.searchsorted(copied, hashes).clip(max=len(copied) - 1)
+            rows = np.flatnonzero(copied[index] == hashes)
+            earlier = np.searchsorted(before, copied, "right") - np.searchsorted(before, copied)
+            number[rows] = earlier[index[rows]] + copy_numbers(hashes[rows])
+        return number
 
 
 def position_keys(n_rows: int, file: int, first: int) -> AnyArray:
@@ -309,168 +325,3 @@ def stratified_folds(keys: AnyArray, strata: AnyArray, n_folds: int) -> IntArray
         rows = np.flatnonzero(strata == stratum)
         folds[rows[np.argsort(keys[rows], kind="stable")]] = np.arange(len(rows)) % n_folds
     return folds
-
-
-# ── RowSample: a random sample of the rows of each class, which can be merged over parts ──────────
-
-Thresholds: TypeAlias = dict[Any, int]
-
-#: Makes the sample independent of the folds, which are drawn by the same keys.
-_SALT = np.uint64(0xD1B54A32D192ED03)
-#: Largest number of values of a class in a sample, so samples of wide rows have fewer rows.
-_MOST_VALUES = 25_000_000
-LARGEST_HASH = int(np.iinfo(np.uint64).max)
-
-
-@dataclass(frozen=True, eq=False)
-class RowSample:
-    r"""Rows of each class whose hash is at most a threshold θ, which bounds the sample size.
-
-    .. math:: S_c = \{i : y_i = c,\ h_i \le \theta_c\}, \qquad
-              \theta_c(A + B) \le \min(\theta_c(A), \theta_c(B))
-
-    A row is in the merged sample if and only if it is in the sample of its part and its hash is at
-    most θ of the sum, which is lowered until the sum too has at most ``most`` rows of the class. So
-    all rows are equally likely to be sampled, however the data are split, and a sum is never larger
-    than a sample.
-
-    ``X`` (features, or a raw table that can be indexed and joined and knows the hashes of its
-    rows), ``y``, ``weight`` and ``fold`` are the rows, ``hashes`` the hash of each row key,
-    ``thresholds`` θ by label, for the labels that have occurred, and ``most`` the largest number of
-    rows of each class in a sum with another sample.
-    """
-
-    X: Any
-    y: AnyArray
-    weight: FloatArray
-    fold: IntArray
-    hashes: AnyArray
-    thresholds: Thresholds
-    most: int
-
-    @classmethod
-    def of(
-        cls,
-        X: Any,
-        y: AnyArray,
-        weight: FloatArray,
-        fold: IntArray,
-        keys: AnyArray,
-        most: int,
-    ) -> RowSample:
-        """Return the sample that holds all of these rows; only sums with others are cut.
-
-        Row keys must be different for copies of equal rows (`directrix.rows.keys`): a sample by the
-        values alone would hold all copies of some rows and none of others. Wide rows reduce
-        ``most`` further.
-        """
-        thresholds = dict.fromkeys(np.unique(y).tolist(), LARGEST_HASH)
-        most = max(1, min(most, _MOST_VALUES // max(X.shape[1], 1)))
-        return cls(X, y, weight, fold, mix_bits(keys ^ _SALT), thresholds, most)
-
-    def may_hold(self, y: AnyArray, keys: AnyArray) -> AnyArray:
-        """Return which of other rows are at or below the thresholds, and so must be added."""
-        hashes = mix_bits(keys ^ _SALT)
-        may: AnyArray = np.ones(len(y), dtype=bool)
-        for label, threshold in self.thresholds.items():
-            may &= (y != label) | (hashes <= np.uint64(threshold))
-        return may
-
-    def sorted(self) -> RowSample:
-        """Return the sample in an order of its rows' values, however the data were split."""
-        of_table = getattr(self.X, "row_hashes", None)
-        hashes = row_hash(as_rows(self.X)) if of_table is None else of_table()
-        return self._kept(np.lexsort((self.weight, self.y, hashes)))
-
-    def ordered(self) -> RowSample:
-        """Return the sample sorted by hash, an order that does not depend on how it was merged."""
-        return self._kept(np.lexsort((self.weight, self.hashes)))
-
-    def take(self, rows: AnyArray) -> RowSample:
-        """Return some of the rows, given by index or mask."""
-        return self._kept(rows)
-
-    def without_fold(self, number: int) -> RowSample:
-        """Return the sample without the rows of a fold."""
-        return self._kept(self.fold != number)
-
-    def at_most(self, n_per_class: int) -> RowSample:
-        """Return a sample of at most ``n_per_class`` rows of each class, those of lowest hash.
-
-        Nor are there more than ``most``. Rows of equal hash are kept or dropped together.
-        """
-        fewest = min(n_per_class, self.most)
-        return self.below(_lowered(self.thresholds, self.y, self.hashes, fewest))
-
-    def below(self, thresholds: Thresholds) -> RowSample:
-        """Return the rows whose hash is at most a threshold, given by label."""
-        keep = _at_or_below(thresholds, self.y, self.hashes)
-        return self._kept(slice(None) if keep.all() else keep, thresholds)
-
-    def is_too_small(self, counts: Mapping[Any, int]) -> bool:
-        """Return whether it lacks rows of a class.
-
-        A class that fits into a sample must be there as a whole, of others half of the rows.
-
-        ``counts`` are the numbers of all rows by class.
-        """
-        needed = {label: n if n <= self.most else self.most // 2 for label, n in counts.items()}
-        return any(self.count(label) < n for label, n in needed.items())
-
-    def count(self, label: object) -> int:
-        """Return the number of rows of a class."""
-        return int(np.count_nonzero(self.y == label))
-
-    def __len__(self) -> int:
-        return len(self.y)
-
-    def __add__(self, other: RowSample) -> RowSample:
-        lesser = {
-            label: min(
-                self.thresholds.get(label, LARGEST_HASH), other.thresholds.get(label, LARGEST_HASH)
-            )
-            for label in {**self.thresholds, **other.thresholds}
-        }
-        most = min(self.most, other.most)
-        y, hashes = (
-            np.concatenate([getattr(self, name), getattr(other, name)]) for name in ("y", "hashes")
-        )
-        thresholds = _lowered(lesser, y, hashes, most)
-        # Rows that are dropped are not copied: they may be most of the values.
-        keep = _at_or_below(thresholds, y, hashes)
-        kept, other_kept = np.split(keep, [len(self.y)])
-        weight, fold = (
-            np.concatenate([getattr(self, name)[kept], getattr(other, name)[other_kept]])
-            for name in ("weight", "fold")
-        )
-        parts = self.X[kept], other.X[other_kept]
-        X = parts[0].joined(parts[1]) if hasattr(parts[0], "joined") else np.concatenate(parts)
-        return RowSample(X, y[keep], weight, fold, hashes[keep], thresholds, most)
-
-    def _kept(self, rows: AnyArray | slice, thresholds: Thresholds | None = None) -> RowSample:
-        """Return the sample with a selection of its rows, or with its rows in another order."""
-        names = ("X", "y", "weight", "fold", "hashes")
-        kept: dict[str, Any] = {name: getattr(self, name)[rows] for name in names}
-        kept |= {} if thresholds is None else {"thresholds": thresholds}
-        return replace(self, **kept)
-
-
-def _lowered(thresholds: Thresholds, y: AnyArray, hashes: AnyArray, most: int) -> Thresholds:
-    """Return thresholds that leave at most ``most`` rows of each class."""
-    lowered = dict(thresholds)
-    for label, threshold in thresholds.items():
-        class_hashes = hashes[(y == label) & (hashes <= np.uint64(threshold))]
-        if len(class_hashes) > most:
-            # Rows that share a hash by chance are either all sampled or none.
-            edge = np.partition(class_hashes, most)[most]
-            kept = class_hashes[class_hashes < edge]
-            lowered[label] = int(kept.max()) if len(kept) else int(edge)
-    return lowered
-
-
-def _at_or_below(thresholds: Thresholds, y: AnyArray, hashes: AnyArray) -> AnyArray:
-    """Return which rows have a hash of at most the threshold of their class."""
-    keep = np.zeros(len(y), dtype=bool)
-    for label, threshold in thresholds.items():
-        keep |= (y == label) & (hashes <= np.uint64(threshold))
-    return keep

@@ -210,6 +210,9 @@ class SparseRows(Matrix):
         dense: FloatArray = rows.toarray()
         return dense
 
+    def take(self, index: AnyArray) -> FloatArray:  # noqa: D102 - inherited
+        return SparseRows(self.matrix[index], self.columns).block(0, len(index))
+
     def stored(self) -> Iterator[tuple[AnyArray, AnyArray, FloatArray]]:  # noqa: D102 - inherited
         matrix = self.matrix.tocoo()
         yield matrix.row, matrix.col, matrix.data.astype(np.float64)
@@ -238,9 +241,15 @@ class FrameRows(Matrix):
             raise NotNumericError(refused, dtypes)
 
     def block(self, start: int, stop: int) -> FloatArray:  # noqa: D102 - inherited
+        return self._values(slice(start, stop), stop - start)
+
+    def take(self, index: AnyArray) -> FloatArray:  # noqa: D102 - inherited
+        return self._values(index, len(index))
+
+    def _values(self, chosen: AnyArray | slice, n_rows: int) -> FloatArray:
         frame = self.frame
-        rows = frame.iloc[start:stop] if hasattr(frame, "iloc") else frame[start:stop]
-        block = np.empty((stop - start, self.shape[1]))
+        rows = frame.iloc[chosen] if hasattr(frame, "iloc") else frame[chosen]
+        block = np.empty((n_rows, self.shape[1]))
         for index, name in enumerate(self.labels):
             column = rows[name]
             # Missing values of nullable columns become NaN, which is refused later with the name of

@@ -237,7 +237,7 @@ class ScorecardClassifier(CardModel):
             As in `summarize`.
         """
         from directrix.designs.sources import CardSourceFit
-        from directrix.engines.column_roles import TableRoles
+        from directrix.engines.table_roles import TableRoles
 
         self._check_parameters()
         if self.max_columns is not None and (self.learn_from == "counts" or counts is not None):

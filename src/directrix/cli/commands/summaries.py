@@ -86,6 +86,12 @@ def summarize(
     features: opt.Features = None,
     drop: opt.Drop = None,
     weight: opt.Weight = None,
+    key: Annotated[
+        str | None, typer.Option("--key", help="Column that identifies a row, such as its number.")
+    ] = None,
+    sample: Annotated[
+        int, typer.Option("--sample", help="Rows of each class to keep in the file; 0 for none.")
+    ] = 10_000,
     plus: Annotated[
         list[str] | None,
         typer.Option("--add", help="Summary of other rows to add; may be repeated."),
@@ -109,7 +115,9 @@ def summarize(
     parts = [load_summary(path) for path in plus or ()]
     if rows:
         files = RowFiles.of(rows, target, features, drop, weight)
-        roles: Any = {"target": target, "features": files.features, "weight": weight}
+        known = [name for name in files.features if name != key]
+        roles: Any = {"target": target, "features": known, "weight": weight}
+        roles |= {"key": key, "sample": sample}
         whole: Any = summarize_rows(list(files.paths), **roles)
         parts.insert(0, whole)
     moments: Moments = reduce(sub, map(load_summary, minus or ()), reduce(add, parts))
@@ -125,6 +133,7 @@ def _counts(moments: Moments) -> dict[str, Any]:
         "rows": moments.count,
         "weight": moments.weight,
         "features": moments.n_features,
+        "sampled": 0 if moments.sample is None else len(moments.sample),
         "classes": {str(label): group.count for label, group in moments.by_class.items()},
     }
 

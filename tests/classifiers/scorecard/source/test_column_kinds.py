@@ -6,7 +6,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from directrix.engines.column_roles import ColumnKinds
+from directrix.engines.table_roles import ColumnKinds
 from directrix.exceptions.columns import ColumnKindError
 from directrix.tables import Table
 

@@ -12,7 +12,7 @@ from sklearn.metrics import roc_auc_score
 
 from directrix import Binner, ScorecardClassifier
 from directrix.engines import HashFolds
-from directrix.engines.column_roles import TableRoles
+from directrix.engines.table_roles import TableRoles
 from directrix.exceptions.columns import ColumnNotFoundError
 
 ADDITIVE = {"learn_from": "rows", "max_crosses": 0, "max_lines": None, "cv": 2}

@@ -7,7 +7,7 @@ from sklearn.frozen import FrozenEstimator
 
 from directrix import Binner
 from directrix.engines import HashFolds
-from directrix.engines.column_roles import TableRoles
+from directrix.engines.table_roles import TableRoles
 from directrix.fitting.fit_source import SourcePasses
 from directrix.tables import BinCounts
 

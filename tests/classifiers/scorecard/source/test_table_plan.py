@@ -5,7 +5,7 @@ import pytest
 from card_sources import FEATURES, frame, parts
 
 from directrix.engines import HashFolds
-from directrix.engines.column_roles import TableRoles
+from directrix.engines.table_roles import TableRoles
 from directrix.tables import Column
 
 

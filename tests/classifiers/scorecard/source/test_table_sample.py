@@ -5,8 +5,9 @@ import pytest
 from card_sources import FEATURES, frame, parts
 from scipy import stats
 
-from directrix.engines.column_roles import RawRows
-from directrix.rows.keys import RowSample, mix_bits
+from directrix.engines.table_roles import RawRows
+from directrix.rows.keys import mix_bits
+from directrix.rows.sample import RowSample
 from directrix.tables import Column, Table
 
 

@@ -9,7 +9,8 @@ from card_sources import FEATURES, frame, parts
 from directrix import Binner
 from directrix.designs.counted import coding_of_counts
 from directrix.engines import HashFolds
-from directrix.engines.column_roles import Partition, TableRoles
+from directrix.engines.column_roles import Partition
+from directrix.engines.table_roles import TableRoles
 from directrix.engines.tasks import CellFeatures, FoldModels, Score, Survey
 from directrix.metrics import AUC
 from directrix.metrics.base import Curve

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from directrix.engines.column_roles import Block
-from directrix.engines.tasks import RunningSample, share_of_partition
 from directrix.rows.rows import as_rows
+from directrix.rows.sample import RunningSample, share_of_partition
 
 
 def block(n, seed, *, weight=None):
@@ -23,7 +23,7 @@ def block(n, seed, *, weight=None):
 def sampled(blocks, most=50, **options):
     running = RunningSample(most, 1, **options)
     for each in blocks:
-        running.add(each)
+        running.add(each.X, *each.roles, each.row_keys)
     return running.sample()
 
 

@@ -1,0 +1,249 @@
+"""The file of Moments: safetensors with a JSON header (``docs/moments.md``)."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from directrix._typing import AnyArray, FloatArray
+from directrix.files.layout import (
+    ANY,
+    FLAG,
+    Array,
+    Entry,
+    Layout,
+    classes_of,
+    fold_sizes,
+    is_count,
+    is_list_of,
+    is_text,
+    optional,
+    require,
+)
+from directrix.moments.class_moments import DENSE_FEATURES, ClassMoments
+from directrix.rows import labels
+from directrix.rows.sample import LARGEST_HASH, RowSample
+from directrix.rows.sums import exact_sum
+
+if TYPE_CHECKING:
+    from directrix.moments.moments import Moments
+
+#: Largest count: above it, not every whole number is a float.
+_MOST_ROWS = 1 << 53
+
+#: Relative amount by which rounding may break the inequalities of weights and scatters: one
+#: subtraction may leave only seven digits, and repeated ones fewer.
+_ROUNDING_TOLERANCE = 1e-4
+
+#: Largest error of a square that underflows.
+_UNDERFLOW = 2.0**-1074
+
+
+def _sizes(header: dict[str, Any], arrays: dict[str, AnyArray]) -> dict[str, Any]:
+    d, names = header["n_features"], header["feature_names"]
+    named = names is None or (is_list_of(names, is_text) and len(names) == len(set(names)) == d)
+    require(named, f"its feature names are not {d} different names")
+    values = arrays["sample_X"].dtype.name
+    single = values if values in ("float32", "float64") else "float32"
+    sizes = {"features": d, "triangle": d * (d + 1) // 2, "single": single}
+    return {**fold_sizes(header, arrays), **sizes}
+
+
+def _check(header: dict[str, Any], arrays: dict[str, AnyArray]) -> None:
+    """Check the conditions that moments and a sample of any rows satisfy."""
+    groups = {name: array for name, array in arrays.items() if not name.startswith("sample_")}
+    for index in np.ndindex(arrays["count"].shape):
+        _check_group({name: array[index] for name, array in groups.items()})
+    _check_sample(header, arrays)
+
+
+def _check_sample(header: dict[str, Any], arrays: dict[str, AnyArray]) -> None:
+    index, fold = arrays["sample_class"], arrays["sample_fold"]
+    sampled = header["sample"] is not None or not len(index)
+    require(sampled, "it has sampled rows and no sample")
+    folds, n_classes = arrays["count"].shape
+    known = ((index >= 0) & (index < n_classes) & (fold >= 0) & (fold < folds)).all()
+    require(known, "a sampled row is of no class or fold")
+    require((arrays["sample_weight"] > 0).all(), "a sampled row has no weight")
+    counts = np.zeros((folds, n_classes), dtype=np.int64)
+    np.add.at(counts, (fold, index), 1)
+    require((counts <= arrays["count"]).all(), "a class has more sampled rows than rows")
+    hashes, thresholds = arrays["sample_hash"], arrays["sample_threshold"]
+    ordered = (hashes[1:] >= hashes[:-1]).all() and (hashes <= thresholds[index]).all()
+    require(ordered, "the sampled rows are not those of least hash")
+
+
+def _check_group(group: dict[str, Any]) -> None:
+    count, weight, weight_sq = (group[name].item() for name in ("count", "weight", "weight_sq"))
+    mean, tail, packed = group["mean"], group["mean_tail"], group["scatter"]
+    if count == 0:
+        moments = weight or weight_sq or mean.any() or tail.any() or packed.any()
+        require(not moments, "a class without rows has moments")
+        return
+    fits = 0 < count <= _MOST_ROWS and weight > 0
+    require(fits, "its counts and weights are not those of rows")
+    possible = labels.are_squares(weight, weight_sq, count, _ROUNDING_TOLERANCE)
+    require(possible, "its counts and weights contradict each other")
+    with np.errstate(over="ignore", invalid="ignore"):
+        canonical = all(map(np.array_equal, exact_sum(mean, tail), (mean, tail)))
+    require(canonical, "a mean overlaps with its tail")
+    starts = _row_starts(len(mean))
+    require((packed[starts] >= 0).all(), "a scatter has a negative diagonal")
+    require(count > 1 or not packed.any(), "a single row has a scatter")
+    deviation = np.sqrt(packed[starts] + count * _UNDERFLOW)
+    for i, start in enumerate(starts):
+        bound = deviation[i] * deviation[i:] * (1 + _ROUNDING_TOLERANCE)
+        fits = np.abs(packed[start : start + len(bound)]) <= bound
+        require(fits.all(), "a scatter breaks the Cauchy-Schwarz inequality")
+
+
+_BY_CLASS = ("folds", "classes")
+_LAYOUT = Layout(
+    format="directrix.moments",
+    noun="summary",
+    entries={
+        "n_features": Entry(
+            lambda d: is_count(d) and d < 1 << 31, "its number of features is not a valid number"
+        ),
+        "feature_names": ANY,
+        "folded": FLAG,
+        "prior": Entry(
+            optional(lambda prior: type(prior) is float and 0 < prior < 1),
+            "its prior is not in (0, 1)",
+        ),
+        "sample": Entry(
+            optional(lambda most: is_count(most) and most > 0), "its sample is of no valid size"
+        ),
+    },
+    arrays={
+        "count": Array("int64", _BY_CLASS),
+        "weight": Array("float64", _BY_CLASS),
+        "weight_sq": Array("float64", _BY_CLASS),
+        "mean": Array("float64", (*_BY_CLASS, "features")),
+        "mean_tail": Array("float64", (*_BY_CLASS, "features")),
+        "scatter": Array("float64", (*_BY_CLASS, "triangle")),  # rows of the upper triangle
+        "sample_X": Array("single", ("sampled", "features")),
+        "sample_class": Array("int32", ("sampled",)),  # index of the label among the classes
+        "sample_weight": Array("float64", ("sampled",)),
+        "sample_fold": Array("int32", ("sampled",)),
+        "sample_hash": Array("uint64", ("sampled",)),
+        "sample_identity": Array("uint64", ("sampled",)),
+        "sample_threshold": Array("uint64", ("classes",)),
+    },
+    sizes=_sizes,
+    laws=_check,
+)
+
+
+def write(moments: Moments, path: str | PathLike[str]) -> None:
+    """Write a summary to a file, replaced atomically; the classes are sorted."""
+    if moments.n_features > DENSE_FEATURES:
+        msg = (
+            f"a summary of {moments.n_features} features keeps its rows and cannot be saved; "
+            "`select` fewer columns first"
+        )
+        raise TypeError(msg)
+    groups = [group.with_matrix() for part in moments.parts for group in part]
+    d = moments.n_features
+    columns = {
+        # A count too large for the format is refused by the laws of the layout.
+        "count": [min(group.count, _MOST_ROWS + 1) for group in groups],
+        "weight": [group.weight for group in groups],
+        "weight_sq": [group.weight_sq for group in groups],
+        "mean": [group.mean for group in groups],
+        "mean_tail": [group.mean_tail for group in groups],
+        "scatter": [_packed(np.asarray(group.scatter)) for group in groups],
+    }
+    sizes = {"folds": len(moments.parts), "classes": len(moments.classes)}
+    sizes |= {"features": d, "triangle": d * (d + 1) // 2}
+    arrays = {
+        name: np.array(columns[name], dtype=array.dtype).reshape([sizes[k] for k in array.shape])
+        for name, array in (_LAYOUT.arrays or {}).items()
+        if not name.startswith("sample_")
+    }
+    entries = {
+        "n_features": d,
+        "feature_names": moments.feature_names,
+        "folded": moments.folded,
+        "prior": moments.stated_prior,
+        "sample": None if moments.sample is None else moments.sample.most,
+    }
+    arrays |= _sample_arrays(moments)
+    _LAYOUT.write(path, moments.classes, entries, arrays)
+
+
+def read(path: str | PathLike[str]) -> dict[str, Any]:
+    """Return the constructor arguments of the `Moments` stored in a file."""
+    header, arrays, _ = _LAYOUT.read(path)
+    d, names = header["n_features"], header["feature_names"]
+
+    def group(index: tuple[int, ...]) -> ClassMoments:
+        count, weight, square = (arrays[k][index].item() for k in ("count", "weight", "weight_sq"))
+        mean, tail = arrays["mean"][index].copy(), arrays["mean_tail"][index].copy()
+        scatter = _unpacked(arrays["scatter"][index], d)
+        return ClassMoments(count, weight, square, mean, scatter, tail)
+
+    folds, n_classes = arrays["count"].shape
+    return {
+        "n_features": d,
+        "classes": classes_of(header),
+        "parts": tuple(tuple(group((k, c)) for c in range(n_classes)) for k in range(folds)),
+        "feature_names": None if names is None else tuple(names),
+        "stated_prior": header["prior"],
+        "folded": header["folded"],
+        "sample": _read_sample(header, arrays),
+    }
+
+
+def _sample_arrays(moments: Moments) -> dict[str, AnyArray]:
+    """Return the arrays of the sample, which have no rows if there is none."""
+    rows, known = moments.sample, moments.classes.tolist()
+    if rows is None:
+        nobody, hashes = np.zeros(0), np.zeros(0, dtype=np.uint64)
+        X = np.zeros((0, moments.n_features), dtype=np.float32)
+        rows = RowSample.of(X, nobody, nobody, nobody.astype(int), hashes, 1)
+    thresholds = [rows.thresholds.get(label, LARGEST_HASH) for label in known]
+    return {
+        "sample_X": np.ascontiguousarray(rows.X),
+        "sample_class": np.array([known.index(label) for label in rows.y.tolist()], np.int32),
+        "sample_weight": rows.weight.astype(np.float64),
+        "sample_fold": rows.fold.astype(np.int32),
+        "sample_hash": rows.hashes,
+        "sample_identity": rows.identity,
+        "sample_threshold": np.array(thresholds, dtype=np.uint64),
+    }
+
+
+def _read_sample(header: dict[str, Any], arrays: dict[str, AnyArray]) -> RowSample | None:
+    if header["sample"] is None:
+        return None
+    classes = classes_of(header)
+    return RowSample(
+        X=arrays["sample_X"],
+        y=classes[arrays["sample_class"]],
+        weight=arrays["sample_weight"],
+        fold=arrays["sample_fold"],
+        hashes=arrays["sample_hash"],
+        identity=arrays["sample_identity"],
+        thresholds=dict(zip(classes.tolist(), arrays["sample_threshold"].tolist(), strict=True)),
+        most=header["sample"],
+    )
+
+
+def _packed(scatter: FloatArray) -> FloatArray:
+    return np.concatenate([scatter[i, i:] for i in range(len(scatter))] or [np.empty(0)])
+
+
+def _unpacked(packed: FloatArray, d: int) -> FloatArray:
+    scatter = np.empty((d, d))
+    for i, start in enumerate(_row_starts(d)):
+        scatter[i, i:] = scatter[i:, i] = packed[start : start + d - i]
+    return scatter
+
+
+def _row_starts(d: int) -> AnyArray:
+    """Return the offset of each row in a packed upper triangle of a d × d matrix."""
+    i = np.arange(d)
+    return i * d - i * (i - 1) // 2
