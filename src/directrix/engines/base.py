@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from typing import Any
 
 from directrix.engines.column_roles import ColumnRoles
 from directrix.engines.readers import explain_encoding
+from directrix.engines.table_roles import FirstRows, TableRoles
 from directrix.engines.tasks import survey
-from directrix.moments import Moments
+from directrix.moments import FeatureMap, Moments
+from directrix.moments.feature_map import MAPS
 from directrix.moments.moments import SAMPLE_ROWS
 from directrix.rows.labels import ordered_names
 from directrix.rows.sums import TreeSum
@@ -26,7 +29,7 @@ def summarize(  # noqa: PLR0913 - every role of a column is an argument
     source: Any,
     *,
     target: Any,
-    features: Sequence[Any] | None = None,
+    features: Any = None,
     weight: Any = None,
     fold: Any = None,
     by: Any = None,
@@ -53,9 +56,12 @@ def summarize(  # noqa: PLR0913 - every role of a column is an argument
     target : str, int, array or None
         The labels: the name of a column (in arrays its index), or an array of labels if all rows
         are in memory. None if the chunks are tuples that contain their labels.
-    features : sequence, optional
+    features : sequence, str or FeatureMap, optional
         Feature columns; by default all columns that have no other role. A single column may hold
-        vectors (lists of numbers).
+        vectors (lists of numbers). For a raw table with texts, dates or missing values: "auto",
+        "linear", "splines" or "cosines" is what a `FeatureMap` makes of all its columns. It is
+        learned from the first 20,000 rows, which are read before the pass, or taken from another
+        summary, ``features=other.map``.
     weight : str, int or array, optional
         Sample weights, given like the target.
     fold : str, int, array or HashFolds, optional
@@ -95,16 +101,13 @@ def summarize(  # noqa: PLR0913 - every role of a column is an argument
     >>> summarize(chunks, target=None)
     <Moments: 3,000 rows; 3 features; classes {False: 2,700, True: 300}; a sample of 3,000 rows>
     """
-    plan = ColumnRoles.of(
-        target=target,
-        features=features,
-        weight=weight,
-        fold=fold,
-        by=by,
-        key=key,
-        classes=classes,
-        transform=transform,
-    )
+    roles = {"target": target, "weight": weight, "fold": fold, "by": by, "key": key}
+    if isinstance(features, str) and features in MAPS:
+        features = _learned_map(source, features, roles, engine=engine, progress=progress)
+    made = features if isinstance(features, FeatureMap) else None
+    if made is not None:
+        features, transform = tuple(column.name for column in made.columns), made
+    plan = ColumnRoles.of(features=features, classes=classes, transform=transform, **roles)
     surveyed = survey(partial(run, source, plan, engine=engine, progress=progress), sample)
     if surveyed.summary is None and by is None:
         msg = "there are no rows to summarise"
@@ -112,9 +115,33 @@ def summarize(  # noqa: PLR0913 - every role of a column is an argument
     grouped = {} if surveyed.summary is None else surveyed.summary.aligned()
     samples = surveyed.samples.by_group
     moments = {
-        name: grouped[name].with_sample(samples.get(name)) for name in ordered_names(grouped)
+        name: replace(grouped[name].with_sample(samples.get(name)), map=made)
+        for name in ordered_names(grouped)
     }
     return moments if by is not None else moments[None]
+
+
+#: Rows from which a feature map is learned.
+_FIRST_ROWS = 20_000
+
+
+def _learned_map(
+    source: Any, features: str, roles: dict[str, Any], *, engine: str, progress: bool
+) -> FeatureMap:
+    """Learn a feature map from the first rows of a source."""
+    if isinstance(source, Iterator):
+        msg = (
+            "an iterator is read only once, so no feature map can be learned from its first rows: "
+            "give features= the map of another summary, or a function that opens the rows"
+        )
+        raise TypeError(msg)
+    plan = TableRoles.of(**roles)
+    first = run(source, plan, FirstRows(_FIRST_ROWS), engine=engine, progress=progress)
+    table = first.by_group.get(None)
+    if table is None:
+        msg = "there are no rows to summarise"
+        raise ValueError(msg)
+    return FeatureMap.learn(table, features)
 
 
 def run(

@@ -25,7 +25,7 @@ from directrix.exceptions.columns import (
     NotNumericError,
     PandasIndexWarning,
 )
-from directrix.moments import ClassMoments, Moments
+from directrix.moments import ClassMoments, FeatureMap, Moments
 from directrix.rows.keys import (
     CopyCounter,
     content_identity,
@@ -39,6 +39,7 @@ from directrix.rows.keys import (
 from directrix.rows.labels import WeightUnit, as_labels, fold_numbers, numbered_names
 from directrix.rows.rows import Matrix, as_rows
 from directrix.rows.sums import TreeSum, tree_sum
+from directrix.tables import Column, Table
 
 # ── Partition and Block: rows as an engine reads them, and separated by the roles of columns ──────
 
@@ -387,6 +388,10 @@ class ColumnRoles:
         if self.transform is None:
             return _features(table, columns), None
         chosen = table.raw(columns)
+        if isinstance(self.transform, FeatureMap):
+            known = [Column(column.name, column.kind) for column in self.transform.columns]
+            X = as_rows(self.transform.transform(Table.of(chosen, known)))
+            return X, self.transform.feature_names
         chosen = chosen.to_pandas() if hasattr(chosen, "to_pandas") else chosen
         X, names = as_rows(self.transform.transform(chosen)), None
         if X.names is None and hasattr(self.transform, "get_feature_names_out"):

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from directrix._typing import AnyArray
-from directrix.engines.column_roles import Block, ClassTotals, ColumnRoles
+from directrix.engines.column_roles import (
+    Block,
+    ClassTotals,
+    ColumnRoles,
+    Grouped,
+    Partition,
+)
 from directrix.exceptions.columns import ColumnKindError
 from directrix.rows.labels import WeightUnit
 from directrix.tables import BinCounts, Binner, Column, Table
@@ -109,6 +116,9 @@ class RawRows(Table):
         """Return the table with other kinds of columns."""
         return RawRows.of_table(Table.of(self, columns))
 
+    def __add__(self, other: RawRows) -> RawRows:
+        return self.joined(other)
+
     def joined(self, other: RawRows) -> RawRows:
         """Return the rows of both tables, with the kinds and levels that both can be read as."""
         if not len(self) or not len(other):
@@ -186,3 +196,21 @@ class TableRoles(ColumnRoles):
         if self.binner is not None:
             counts = BinCounts.of(self.binner, block.X, block.y, block.weight, fold=block.fold)
         return TableSummary(ClassTotals.of(block), ColumnKinds.of(block.X), counts)
+
+
+@dataclass(frozen=True)
+class FirstRows:
+    """Task that reads the first rows of a raw table, ``most`` of each partition."""
+
+    most: int
+    name = "read"
+
+    def __call__(self, plan: ColumnRoles, partition: Partition) -> Grouped[RawRows]:
+        """Return the first rows of a partition."""
+        tables: list[RawRows] = []
+        for block in plan.blocks(partition):
+            tables.append(block.X.take(np.arange(min(self.most, block.n_rows))))
+            if sum(map(len, tables)) >= self.most:
+                break
+        first = reduce(RawRows.joined, tables) if tables else None
+        return Grouped({} if first is None else {None: first})

@@ -10,6 +10,8 @@ Public names
     Summary of all classes, and of all folds where rows have folds.
 `ClassMoments`
     Weight, mean and scatter of one class.
+`FeatureMap`
+    Numeric features of a raw table, fixed before the rows are read.
 `ScoreHistogram`, `ScoreRates`
     Scores of one model in bins, by class, and shares of the classes above a threshold.
 `RowScatter`
@@ -26,6 +28,7 @@ Public names
 
 from directrix.exceptions import CancellationError, MomentsFileError
 from directrix.moments.class_moments import ClassMoments, RowScatter
+from directrix.moments.feature_map import FeatureMap
 from directrix.moments.moments import Moments, Standardized
 from directrix.moments.score_histogram import ScoreHistogram, ScoreRates
 from directrix.moments.summary import Summary
@@ -33,6 +36,7 @@ from directrix.moments.summary import Summary
 __all__ = [
     "CancellationError",
     "ClassMoments",
+    "FeatureMap",
     "Moments",
     "MomentsFileError",
     "RowScatter",

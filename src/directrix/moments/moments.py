@@ -17,6 +17,7 @@ from directrix._typing import AnyArray, FloatArray
 from directrix.exceptions import CancellationError, LabelNotFoundError
 from directrix.moments import from_sql, storage
 from directrix.moments.class_moments import ClassMoments
+from directrix.moments.feature_map import FeatureMap
 from directrix.moments.one_pass import class_moments_of_rows
 from directrix.moments.summary import ClasswiseSummary, agreed
 from directrix.rows import labels
@@ -155,6 +156,8 @@ class Moments(ClasswiseSummary):
     sample : RowSample, optional
         Rows of each class, drawn by hash, with labels, weights and folds. Values are in single
         precision, unless that would change a column by a thousandth of its standard deviation.
+    map : FeatureMap, optional
+        What made the features of a raw table.
 
     Examples
     --------
@@ -178,6 +181,7 @@ class Moments(ClasswiseSummary):
     stated_prior: float | None = None
     folded: bool = False
     sample: RowSample | None = None
+    map: FeatureMap | None = None
 
     @classmethod
     def empty(cls, n_features: int) -> Moments:
@@ -396,6 +400,7 @@ class Moments(ClasswiseSummary):
             self._map_groups(lambda group: group.select(index)),
             n_features=len(index),
             feature_names=names,
+            map=None,
         )
         return selected.map_sample(lambda rows: replace(rows, X=rows.X[:, index]))
 
@@ -422,6 +427,7 @@ class Moments(ClasswiseSummary):
             self._map_groups(lambda group: group.affine(matrix, center, offset)),
             n_features=len(matrix),
             feature_names=self.feature_names if matrix.ndim == 1 else None,
+            map=None,
         )
         if self.sample is None:
             return moved
@@ -476,7 +482,7 @@ class Moments(ClasswiseSummary):
         return ClassMoments.empty(self.n_features)
 
     def _kind(self) -> tuple[Any, ...]:
-        return self.n_features, self.feature_names, self.stated_prior, self.sample
+        return self.n_features, self.feature_names, self.stated_prior, self.sample, self.map
 
     def _dimensions(self) -> list[str]:
         return [f"{self.n_features:,} features"]
@@ -484,7 +490,8 @@ class Moments(ClasswiseSummary):
     def _notes(self) -> list[str]:
         notes = [] if self.sample is None else [f"a sample of {len(self.sample):,} rows"]
         stated = [] if self.stated_prior is None else [f"stated prior {self.stated_prior:g}"]
-        return notes + stated
+        learned = self.map and f"a map learned from {self.map.n_rows:,} rows"
+        return [*notes, *([learned] if learned else []), *stated]
 
     def _combined(self, other: Moments, operation: Callable[[Any, Any], Any]) -> Moments:
         combined = super()._combined(other, operation)
@@ -505,6 +512,12 @@ class Moments(ClasswiseSummary):
         return replace(self, classes=classes, parts=parts, stated_prior=None)
 
     def _joint_fields(self, other: Moments) -> dict[str, Any]:
+        if self.map != other.map and self.count and other.count:
+            msg = (
+                "the features of the summaries were made by different maps: give the second "
+                "`features=first.map`"
+            )
+            raise ValueError(msg)
         if self.n_features != other.n_features:
             msg = (
                 f"the summaries have {self.n_features} and {other.n_features} features; they must "
@@ -512,6 +525,7 @@ class Moments(ClasswiseSummary):
             )
             raise ValueError(msg)
         return {
+            "map": self.map if self.count else other.map or self.map,
             "feature_names": agreed("feature names", self.feature_names, other.feature_names),
             "stated_prior": agreed("stated priors", self.stated_prior, other.stated_prior),
         }

@@ -23,6 +23,7 @@ from directrix.files.layout import (
     require,
 )
 from directrix.moments.class_moments import DENSE_FEATURES, ClassMoments
+from directrix.moments.feature_map import FeatureMap
 from directrix.rows import labels
 from directrix.rows.sample import LARGEST_HASH, RowSample
 from directrix.rows.sums import exact_sum
@@ -57,6 +58,9 @@ def _check(header: dict[str, Any], arrays: dict[str, AnyArray]) -> None:
     for index in np.ndindex(arrays["count"].shape):
         _check_group({name: array[index] for name, array in groups.items()})
     _check_sample(header, arrays)
+    if header["map"] is not None:
+        names = list(FeatureMap.from_state(header["map"]).feature_names)
+        require(names == header["feature_names"], "its feature map has other features")
 
 
 def _check_sample(header: dict[str, Any], arrays: dict[str, AnyArray]) -> None:
@@ -113,6 +117,7 @@ _LAYOUT = Layout(
             optional(lambda prior: type(prior) is float and 0 < prior < 1),
             "its prior is not in (0, 1)",
         ),
+        "map": ANY,
         "sample": Entry(
             optional(lambda most: is_count(most) and most > 0), "its sample is of no valid size"
         ),
@@ -168,6 +173,7 @@ def write(moments: Moments, path: str | PathLike[str]) -> None:
         "feature_names": moments.feature_names,
         "folded": moments.folded,
         "prior": moments.stated_prior,
+        "map": None if moments.map is None else moments.map.state(),
         "sample": None if moments.sample is None else moments.sample.most,
     }
     arrays |= _sample_arrays(moments)
@@ -194,6 +200,7 @@ def read(path: str | PathLike[str]) -> dict[str, Any]:
         "stated_prior": header["prior"],
         "folded": header["folded"],
         "sample": _read_sample(header, arrays),
+        "map": None if header["map"] is None else FeatureMap.from_state(header["map"]),
     }
 
 

@@ -214,10 +214,12 @@ def hash_with_label(hashes: AnyArray, y: AnyArray) -> AnyArray:
 
 
 def content_identity(hashes: AnyArray, weight: FloatArray | None) -> AnyArray:
-    """Combine hashes of rows with their labels, from `hash_with_label`, with their weights."""
-    if weight is None:
-        return hashes
-    with_weight: AnyArray = mix_bits(hashes ^ key_hash([np.asarray(weight)]))
+    """Combine hashes of rows with their labels, from `hash_with_label`, with their weights.
+
+    Without weights, rows have a weight of one.
+    """
+    of_weight = key_hash([np.ones(1) if weight is None else np.asarray(weight)])
+    with_weight: AnyArray = mix_bits(hashes ^ of_weight)
     return with_weight
 
 

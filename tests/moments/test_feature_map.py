@@ -1,0 +1,138 @@
+import copy
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.preprocessing import SplineTransformer
+
+from directrix import Moments, summarize
+from directrix.exceptions.files import FileContentError
+from directrix.moments import FeatureMap
+from directrix.tables import Table
+
+N = 1500
+KINDS = ["auto", "linear", "splines", "cosines"]
+BLOCKS = {
+    "auto": ["raw", "levels", "missing", "splines"],
+    "linear": ["raw", "levels", "missing"],
+    "splines": ["levels", "missing", "splines"],
+    "cosines": ["raw", "levels", "missing", "cosines"],
+}
+
+
+@pytest.fixture(scope="module")
+def loans():
+    rng = np.random.default_rng(5)
+    amount = rng.lognormal(8, 1, N)
+    return pd.DataFrame(
+        {
+            "amount": np.where(rng.random(N) < 0.1, np.nan, amount),
+            "town": rng.choice(["Köln", "Lyon", "Ankara"], N, p=[0.6, 0.397, 0.003]),
+            "since": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 900, N), "D"),
+            "owner": rng.random(N) < 0.5,
+            "status": rng.choice(["good", "bad"], N, p=[0.8, 0.2]),
+        }
+    )
+
+
+def mapped(loans, kind):
+    table = Table.of(loans.drop(columns="status"))
+    made = FeatureMap.learn(table, kind)
+    return made, pd.DataFrame(made.transform(table), columns=list(made.feature_names))
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("kind", KINDS)
+def test_blocks_divide_the_features(loans, kind):
+    made, features = mapped(loans, kind)
+    assert list(made.blocks) == BLOCKS[kind]
+    index = np.concatenate(list(made.blocks.values()))
+    np.testing.assert_array_equal(index, np.arange(features.shape[1]))
+
+
+def test_splines_are_those_of_scikit_learn(loans):
+    made, features = mapped(loans, "splines")
+    column = made.columns[0]
+    present = loans["amount"].notna().to_numpy()
+    np.testing.assert_allclose(
+        column.knots, loans["amount"].quantile([0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99])
+    )
+    theirs = SplineTransformer(
+        degree=1, knots=np.array(column.knots)[:, None], extrapolation="constant"
+    ).fit_transform(loans[["amount"]][present].to_numpy())
+    ours = features.filter(like="amount near").to_numpy()
+    np.testing.assert_allclose(ours[present], theirs, atol=1e-12)
+    assert not ours[~present].any()
+
+
+def test_raw_features_levels_and_missing_values(loans):
+    _, features = mapped(loans, "linear")
+    assert "town = Ankara" not in features  # fewer than ten rows
+    np.testing.assert_array_equal(features["town = Lyon"], loans["town"] == "Lyon")
+    np.testing.assert_array_equal(features["amount missing"], loans["amount"].isna())
+    filled = loans["amount"].fillna(loans["amount"].median())
+    np.testing.assert_allclose(features["amount"], filled)
+    days = (loans["since"] - pd.Timestamp("1970-01-01")).dt.days
+    np.testing.assert_array_equal(features["since"], days)
+
+
+def test_cosines_approximate_a_gaussian_kernel(loans):
+    made, features = mapped(loans, "cosines")
+    cosines = features.to_numpy()[:200, made.blocks["cosines"]]
+    numbers = [c for c in made.columns if c.kind != "text"]
+    raw = features[[c.name for c in numbers]].to_numpy()[:200]
+    z = (raw - [c.median for c in numbers]) / [c.deviation for c in numbers]
+    squared = ((z[:, None] - z[None]) ** 2).sum(axis=2) / made.bandwidth**2
+    # Means of 300 products, each of variance below one: five standard deviations.
+    error = 2 * cosines @ cosines.T / cosines.shape[1] - np.exp(-squared / 2)
+    assert np.abs(error).max() < 5 * 2 / 300**0.5
+    assert np.abs(error).mean() < 2 / 300**0.5
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_table_is_summarised_as_it_is(loans, kind, tmp_path):
+    path = tmp_path / "loans.parquet"
+    loans.to_parquet(path)
+    whole = summarize(str(path), target="status", features=kind)
+    made, features = mapped(loans, kind)
+    assert whole.map == made
+    expected = Moments.of(features, loans["status"])
+    for label, group in expected.by_class.items():
+        np.testing.assert_allclose(whole.by_class[label].mean, group.mean, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(
+            whole.by_class[label].scatter, group.scatter, rtol=1e-9, atol=1e-6
+        )
+    # Tomorrow's rows have other levels, and the same features.
+    tomorrow = summarize(loans[:40].assign(town="Riga"), target="status", features=whole.map)
+    (whole + tomorrow).save(tmp_path / "both.moments")
+    loaded = Moments.load(tmp_path / "both.moments")
+    assert loaded == whole + tomorrow
+    assert loaded.map == made
+    assert f"a map learned from {N:,} rows" in repr(loaded)
+
+
+def test_summaries_of_other_maps_do_not_add(loans):
+    first = summarize(loans, target="status", features="splines")
+    other = loans.assign(amount=2 * loans["amount"])
+    second = summarize(other, target="status", features="splines")
+    with pytest.raises(ValueError, match="different maps"):
+        first + second
+    assert first.select([0, 1]).map is None
+    with pytest.raises(TypeError, match="an iterator is read only once"):
+        summarize(iter([loans]), target="status", features="auto")
+
+
+def test_a_damaged_state_is_refused(loans):
+    made, _ = mapped(loans, "auto")
+    state = json.loads(json.dumps(made.state()))
+    assert FeatureMap.from_state(copy.deepcopy(state)) == made
+    for where in (state, state["columns"][0]):
+        for name, value in list(where.items()):
+            for wrong in (None, [[]], {"a": 1}, -1.5, "x"):
+                where[name] = wrong
+                if (name, wrong) in (("name", "x"), ("median", -1.5)):
+                    continue
+                with pytest.raises(FileContentError):
+                    FeatureMap.from_state(copy.deepcopy(state))
+            where[name] = value
