@@ -38,10 +38,10 @@ y = rng.random(20_000) < 0.2
 X = rng.standard_normal((20_000, 20))
 X[:, :5] += 0.5 * y[:, None]
 few = slice(0, 2000)
-moments = Moments.of(X, y)
+moments = Moments.of(X, y, sample=0)
 """
 TASKS = {
-    "moments": "Moments.of(X, y)",
+    "moments": "Moments.of(X, y, sample=0)",
     "frontier": "Frontier(moments).best(RecallAtFPR(0.01))",
     "moment fit, auc": "MomentClassifier('auc').fit(X, y)",
     "moment fit, error": "MomentClassifier('error').fit(X, y)",

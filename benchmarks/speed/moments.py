@@ -42,6 +42,10 @@ FOLDS_MAY_ADD = 1.2
 SPARSE_MAY_COST = 20.0
 
 
+#: The moments alone: a sample of the rows is no product.
+summary = partial(Moments.of, sample=0)
+
+
 def dense(rng: np.random.Generator, size: Size, rounds: int) -> list[Figure]:
     """Measure dense rows: plain, in folds, in float32, and with means that must be shifted."""
     d, n, limit, other_limit = size
@@ -49,10 +53,10 @@ def dense(rng: np.random.Generator, size: Size, rounds: int) -> list[Figure]:
     away = X + 10.0
     y, fold = rng.integers(0, 2, n), rng.integers(0, FOLDS, n)
     kinds = {
-        "2 classes": (partial(Moments.of, X, y), limit),
-        f"2 classes x {FOLDS} folds": (partial(Moments.of, X, y, fold=fold), limit * FOLDS_MAY_ADD),
-        "2 classes, float32": (partial(Moments.of, X.astype(np.float32), y), other_limit),
-        "2 classes, means far from zero": (partial(Moments.of, away, y), other_limit),
+        "2 classes": (partial(summary, X, y), limit),
+        f"2 classes x {FOLDS} folds": (partial(summary, X, y, fold=fold), limit * FOLDS_MAY_ADD),
+        "2 classes, float32": (partial(summary, X.astype(np.float32), y), other_limit),
+        "2 classes, means far from zero": (partial(summary, away, y), other_limit),
     }
     measured = ratios(
         partial(blas.dsyrk, 1.0, X.T),
@@ -73,7 +77,7 @@ def sparse_rows(rng: np.random.Generator, n: int, rounds: int) -> list[Figure]:
     y, v = rng.integers(0, 2, n), rng.standard_normal(300)
     X.sum_duplicates()
     measured = ratios(
-        lambda: X.T @ (X @ v), {"moments": partial(Moments.of, X, y)}, rounds=rounds, repeat=20
+        lambda: X.T @ (X @ v), {"moments": partial(summary, X, y)}, rounds=rounds, repeat=20
     )
     what = "sparse, d = 300, 4 % stored, 2 classes / product X'(Xv)"
     return [Figure(what, measured["moments"], SPARSE_MAY_COST)]

@@ -265,7 +265,11 @@ def _descended(
         start /= np.linalg.norm(start)
     else:
         split = _in_span(split)
-        moments = exact if name == "exact" and exact is not None else Moments.of(split.X, split.y)
+        moments = (
+            exact
+            if name == "exact" and exact is not None
+            else Moments.of(split.X, split.y, sample=0)
+        )
         risk = CostRisk() if metric == "accuracy" else RankingRisk()
         objective = Counted(MomentObjective(moments, risk), intercept=bool(intercept))
         means = (moments.positive.mean, moments.negative.mean)

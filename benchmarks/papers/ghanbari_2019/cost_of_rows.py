@@ -45,7 +45,7 @@ def measured() -> list[Cost]:
         rng = np.random.default_rng(0)
         y = rng.random(rows) < 0.3
         X = rng.standard_normal((rows, _FEATURES)) + 0.2 * y[:, None]
-        moments = Moments.of(X, y)
+        moments = Moments.of(X, y, sample=0)
         coef = np.append(rng.standard_normal(_FEATURES), 0.0)
         for metric, (risk, loss) in PAIRS.items():
             objectives: dict[str, Objective] = {

@@ -122,7 +122,7 @@ class Task(NamedTuple):
         """Take all rows of a set."""
         X, y = rows_of(name)
         X = scaled(X)
-        return cls(X, y, Moments.of(X, y))
+        return cls(X, y, Moments.of(X, y, sample=0))
 
     @property
     def start(self) -> FloatArray:

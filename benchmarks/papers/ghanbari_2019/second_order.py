@@ -87,7 +87,7 @@ SOLVERS: dict[str, Callable[..., Solution]] = {FIRST: wolfe_lbfgs, SECOND: newto
 def measured(name: str, metric: str) -> list[Run]:
     """Minimise the risk of one metric on one set by both solvers."""
     split = Unit(name, 0, 0).split()
-    moments = Moments.of(split.X, split.y)
+    moments = Moments.of(split.X, split.y, sample=0)
     start = part_of_mean(moments.positive.mean, moments.negative.mean)
     objective = MomentObjective(moments, RISKS[metric], SCALE_PENALTY)
     runs: list[Run] = []
