@@ -693,7 +693,7 @@ FITS = {
         NotBetterThanBaselineWarning,
     ),
     "moments choose one class": (
-        MomentClassifier("error", learn_from="moments"),
+        MomentClassifier("error", sample=0),
         rows(20, 400, 0.0),
         UserWarning,
     ),
@@ -712,7 +712,7 @@ CALLS = {
     "frontier": (lambda: Frontier(Moments.of(*rows(20, 400, 0.0))).best("error"), UserWarning),
     "float32": (
         lambda: to_onnx(
-            MomentClassifier(learn_from="moments").fit(rows()[0] + 1e9, rows()[1]), dtype="float32"
+            MomentClassifier(sample=0).fit(rows()[0] + 1e9, rows()[1]), dtype="float32"
         ),
         Float32PrecisionWarning,
     ),

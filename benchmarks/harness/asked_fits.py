@@ -101,8 +101,7 @@ FROM_ROWS: dict[str, tuple[type[Any], dict[str, Asked]]] = {
         {
             "weights": Asked(_METRIC, ("sample_weight",)),
             "balanced": BALANCED,
-            "from moments": Asked({"metric": "auc", "learn_from": "moments"}, ("sample_weight",)),
-            "shrunk": Asked({"metric": Cost(1, 5), "shrinkage": "cv"}),
+            "from moments": Asked({"metric": "auc", "sample": 0}, ("sample_weight",)),
         },
     ),
 }
@@ -274,7 +273,7 @@ _OTHERS: dict[str, Callable[[Table], Fits]] = {
     "card, fit_summary": partial(_counts, {"metric": "auc"}),
     "card, fit_summary, points": partial(_counts, {**_METRIC, "points": "integer"}),
     "moment, fit_summary": partial(_moments, _METRIC),
-    "moment, fit_summary, ranking": partial(_moments, {"metric": "auc", "shrinkage": 0.1}),
+    "moment, fit_summary, ranking": partial(_moments, {"metric": "auc"}),
     "several operating points": _several,
     "threshold_for, limits": partial(_threshold, {"limits": {"fpr": 0.3}, **_KEPT}, ()),
     "threshold_for, weights": partial(_threshold, {"metric": "f1"}, ("sample_weight",)),

@@ -36,7 +36,7 @@ class NumpyArithmetic:
 @pytest.mark.parametrize(
     "classifier",
     [
-        MomentClassifier("f1", learn_from="moments"),
+        MomentClassifier("f1", sample=0),
         DirectClassifier("recall@fpr=0.1", cv=3),
     ],
     ids=repr,

@@ -15,7 +15,7 @@ X = RNG.normal(size=(80, 3))
 Y = X[:, 0] + RNG.normal(size=80) > 0
 
 CLASSIFIERS = (
-    MomentClassifier("f1", learn_from="moments"),
+    MomentClassifier("f1", sample=0),
     DirectClassifier(cv=3),
 )
 

@@ -170,7 +170,7 @@ def test_a_ranking_has_no_threshold():
 
 
 def test_a_model_without_held_out_scores_says_so(tmp_path):
-    summary = MomentClassifier("f1").fit_summary(Moments.of(X, Y))
+    summary = MomentClassifier("f1").fit_summary(Moments.of(X, Y, sample=0))
     with pytest.raises(NoHeldOutScoresError, match="fitted to a summary") as error:
         summary.predict(NEW, at="recall@fpr=0.01")
     assert error.value.classifier == "MomentClassifier"

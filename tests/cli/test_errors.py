@@ -77,10 +77,9 @@ WRONG_CALLS = {
     "fit {f}/monday.moments -m aucc -o {o}": "did you mean 'auc'?",
     "fit {f}/monday.moments -m recall_at_fpr -o {o}": "fpr=0.01",
     "fit {f}/monday.moments -c forest -o {o}": "direct",
-    "fit {f}/monday.moments -c direct -o {o}": "-c moment",
-    "fit {f}/monday.moments --guarantee 0.9 -o {o}": "leave out --guarantee",
+    "fit {f}/monday.moments -c scorecard -o {o}": "-c moment",
     "fit {f}/monday.moments --two-passes --drop age --weight w -t fraud -o {o}": (
-        "a summary has no rows: leave out --two-passes, --target, --drop, --weight"
+        "a summary has no columns to choose: leave out --two-passes, --target, --drop, --weight"
     ),
     "fit {f}/monday.moments --features amount -o {o}": "leave out --features",
     "fit {f}/monday.parquet -t fraud --max-lines none -o {o}": (
@@ -98,9 +97,6 @@ WRONG_CALLS = {
     "export {f}/model.dx --to tensorflow": "onnx",
     "export {f}/model.dx -o {o}.doc": "give the format",
     "fit {f}/monday.parquet -t fraud -c direct --points 5 -o {o}": "cards",
-    "fit {f}/monday.parquet -t fraud -c moment --guarantee 0.9 -o {o}": (
-        "moment keeps no guarantee: use scorecard or direct"
-    ),
     "report {f}/card.dx --template comittee -o {o}": "'committee'",
     "report {f}/card.dx --segment a -o {o}": "give files",
     "report {f}/card.dx -t a -o {o}": "give files",

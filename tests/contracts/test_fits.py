@@ -240,7 +240,7 @@ def test_a_block_that_fails_is_not_part_of_partial_fit(monkeypatch):
     X, y = rows()
     X = pd.concat([X.iloc[:120]] * 2, ignore_index=True)  # copies, which are counted
     blocks = [(X.iloc[:120], y[:120]), (X.iloc[120:], y[120:])]
-    models = [MomentClassifier(shrinkage="cv").partial_fit(*blocks[0]) for _ in range(2)]
+    models = [MomentClassifier().partial_fit(*blocks[0]) for _ in range(2)]
     before = dict(vars(models[0]))
     with monkeypatch.context() as patch:
         failing("moment", patch)

@@ -50,8 +50,8 @@ CLASSIFIERS = {
     "card": ScorecardClassifier(METRIC, cv=SPLITS, **PLAIN),
     "card, integer": ScorecardClassifier(METRIC, cv=SPLITS, **PLAIN, points="integer"),
     "card, double odds": ScorecardClassifier(METRIC, cv=SPLITS, **PLAIN, points="pdo"),
-    "moment, risk": MomentClassifier(METRIC, learn_from="moments"),
-    "moment, weights": MomentClassifier("f1", learn_from="moments", class_weight="balanced"),
+    "moment, risk": MomentClassifier(METRIC, sample=0),
+    "moment, weights": MomentClassifier("f1", sample=0, class_weight="balanced"),
 }
 every_classifier = pytest.mark.parametrize("name", CLASSIFIERS)
 
@@ -142,14 +142,14 @@ def test_a_source_is_fitted_for_the_label(name):
 
 
 def test_a_summary_is_fitted_for_the_label():
-    moments = Moments.of(X, Y)
+    moments = Moments.of(X, Y, sample=0)
     asked = MomentClassifier(METRIC, positive="default").fit_summary(moments)
     turned = MomentClassifier(METRIC).fit_summary(moments.with_positive("default"))
-    rows_of = MomentClassifier(METRIC, positive="default", learn_from="moments").fit(X, Y)
+    rows_of = MomentClassifier(METRIC, positive="default", sample=0).fit(X, Y)
     np.testing.assert_allclose(asked.coef_, turned.coef_)
     np.testing.assert_allclose(asked.coef_, rows_of.coef_)
     assert asked.moments_ == moments
-    again = MomentClassifier(METRIC, positive="default")
+    again = MomentClassifier(METRIC, positive="default", sample=0)
     for part in (slice(0, 200), slice(200, None)):
         again.partial_fit(X[part], Y[part])
     np.testing.assert_allclose(again.coef_, asked.coef_)
@@ -205,7 +205,7 @@ def test_the_score_is_the_metric_of_the_label_and_searches_use_it(name, metric):
 
 
 def test_a_search_without_scoring_tunes_the_metric():
-    classifier = MomentClassifier(Cost(fp=1, fn=30), positive="default", learn_from="moments")
+    classifier = MomentClassifier(Cost(fp=1, fn=30), positive="default", sample=0)
     grid = {"class_weight": [None, {"paid": 30.0}]}
     search = GridSearchCV(classifier, grid, cv=3).fit(X, Y)
     by_hand = GridSearchCV(

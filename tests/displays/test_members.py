@@ -89,9 +89,7 @@ def test_the_metric_of_other_classifiers_means_something_else():
 
 
 def test_of_a_pipeline_the_metric_is_that_of_its_end():
-    pipeline = make_pipeline(StandardScaler(), MomentClassifier("f1", learn_from="moments")).fit(
-        X, Y
-    )
+    pipeline = make_pipeline(StandardScaler(), MomentClassifier("f1", sample=0)).fit(X, Y)
     assert of_classifier(pipeline).metric == pipeline[-1].operating_point_.metric
 
 

@@ -70,7 +70,7 @@ def far():
 
 
 def wide():
-    return fit(MomentClassifier(learn_from="moments"), rows(60), [0, 1])
+    return fit(MomentClassifier(sample=0), rows(60), [0, 1])
 
 
 def card():

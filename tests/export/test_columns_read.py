@@ -103,12 +103,12 @@ def test_constant_points_are_added_where_they_were():
 
 def test_named_features_without_coefficients_are_not_asked_for():
     numbers = TABLE[["a", "idle", "c"]]
-    line = MomentClassifier("auc", learn_from="moments").fit(numbers, Y)
+    line = MomentClassifier("auc", sample=0).fit(numbers, Y)
     line.coef_[0, 1] = 0.0
     scope = module(line)
     found = [scope["score"](row) for row in numbers[["a", "c"]].to_dict("records")]
     np.testing.assert_allclose(found, line.decision_function(numbers), rtol=1e-12, atol=1e-12)
     assert json.loads(to_json(line))["features"] == ["a", "c"]
-    unnamed = MomentClassifier("auc", learn_from="moments").fit(numbers.to_numpy(), Y)
+    unnamed = MomentClassifier("auc", sample=0).fit(numbers.to_numpy(), Y)
     unnamed.coef_[0, 1] = 0.0
     assert len(module(unnamed)["COEFFICIENTS"]) == 3

@@ -53,12 +53,12 @@ def test_what_the_model_knows_is_kept(classifier, path):
     assert again.get_params() == classifier.get_params()
     assert repr(again) == repr(classifier)
     gone = set(vars(classifier)) - set(vars(again))
-    about_the_fit = {"moments_", "frontier_", "_report", "candidates_", "history_", "_held_out"}
+    about_the_fit = {"moments_", "_report", "candidates_", "history_", "_held_out"}
     assert gone <= about_the_fit | {"certified_gap_", "_units", "_findings"}
     assert set(vars(again)) <= set(vars(classifier))
     for name in ("calibration_", "operating_point_"):
         assert getattr(again, name, None) == getattr(classifier, name, None)
-    for name in ("held_out_", "n_iter_", "n_features_in_", "n_support_", "shrinkage_", "_shift"):
+    for name in ("held_out_", "n_iter_", "n_features_in_", "n_support_", "_shift"):
         assert getattr(again, name, None) == getattr(classifier, name, None)
     for name in ("classes_", "feature_names_in_", "support_", "coef_", "intercept_", "dual_coef_"):
         before, after = getattr(classifier, name, None), getattr(again, name, None)
@@ -145,7 +145,7 @@ def test_a_loaded_classifier_can_be_fitted_again(path):
         ({"metric": FromRates(max)}, "a metric of your own"),
         ({"class_weight": {False: object()}}, "holds no code"),
         ({"metric": max}, "holds no code"),
-        ({"shrinkage": np.ones((2, 2))}, "a list of numbers"),
+        ({"sample": np.ones((2, 2))}, "a list of numbers"),
     ],
 )
 def test_a_parameter_that_is_code_is_refused(change, words, path):

@@ -153,17 +153,17 @@ WRONG_HEADERS = {
         "fields of the metric RecallAtFPR",
     ),
     "an unknown parameter": (setting("params", "metric", to={"code": "1"}), "of an unknown type"),
-    "a parameter beyond": (setting("params", "shrinkage", to={"float": "1e5"}), "not a number"),
+    "a parameter beyond": (setting("params", "sample", to={"float": "1e5"}), "not a number"),
     "an array of text": (
-        setting("params", "shrinkage", to={"array": ["a"], "dtype": "float64"}),
+        setting("params", "sample", to={"array": ["a"], "dtype": "float64"}),
         "something else than its type",
     ),
     "an array of objects": (
-        setting("params", "shrinkage", to={"array": [1], "dtype": "O"}),
+        setting("params", "sample", to={"array": [1], "dtype": "O"}),
         "an array of an unknown type",
     ),
     "an array beyond 64 bits": (
-        setting("params", "shrinkage", to={"array": [2**63], "dtype": "int64"}),
+        setting("params", "sample", to={"array": [2**63], "dtype": "int64"}),
         "64 bits",
     ),
     "a key that is a list": (
@@ -189,7 +189,6 @@ WRONG_HEADERS = {
     "rates of text": (setting("operating_point", "empirical", 0, to="0.5"), "a rate of"),
     "intervals": (setting("operating_point", "intervals", to=[]), "four intervals"),
     "a point without metric": (setting("operating_point", "metric", to="f1"), "has no metric"),
-    "shrinkage": (setting("facts", "shrinkage", to=2.0), "not a share"),
     "facts": (setting("facts", to={"code": 1}), "facts are not those"),
 }
 
@@ -213,15 +212,15 @@ def test_a_nested_parameter_is_refused_at_any_depth(depth, line, request):
     sys.setrecursionlimit(5_000)  # as some libraries do; the law is the file's, not theirs
 
     def nested(header):
-        text = json.dumps(header).replace('"oas"', "@", 1)
+        text = json.dumps(header).replace('"deep"', "@", 1)
         return text.replace("@", '{"tuple": [' * depth + "]}" * depth, 1)
 
     text, arrays = take_apart(line.read_bytes())
     header = json.loads(text)
-    header["facts"]["shrinkage"], header["params"]["shrinkage"] = None, "oas"
+    header["params"]["sample"] = "deep"
     line.write_bytes(put_together(nested(header), arrays))
     if depth == 100:
-        assert isinstance(load(line).shrinkage, tuple)
+        assert isinstance(load(line).sample, tuple)
         return
     with pytest.raises(ModelFileError, match=r"nested too deeply|not JSON"):
         load(line)

@@ -45,7 +45,7 @@ def test_the_module_needs_no_library(fitted, tmp_path):
 def test_names_that_look_like_code_stay_names():
     names = ["x'); import os; ('", '"""', "{classes}", "\\"]
     X = np.eye(4).repeat(4, axis=0)
-    classifier = MomentClassifier(learn_from="moments").fit(X, np.arange(16) < 8)
+    classifier = MomentClassifier(sample=0).fit(X, np.arange(16) < 8)
     classifier.feature_names_in_ = np.array(names, dtype=object)
     assert module(classifier)["FEATURES"] == tuple(names)
 

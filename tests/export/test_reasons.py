@@ -88,7 +88,7 @@ def test_lines_have_none():
     from directrix import MomentClassifier
 
     X = np.random.default_rng(0).normal(size=(90, 2))
-    line = MomentClassifier(learn_from="moments").fit(X, X[:, 0] > 0)
+    line = MomentClassifier(sample=0).fit(X, X[:, 0] > 0)
     with pytest.raises(ValueError, match="only a card has reasons"):
         to_python(line, reasons=True)
     with pytest.raises(ValueError, match="only a card has reasons"):

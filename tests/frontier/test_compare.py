@@ -3,8 +3,6 @@ import pytest
 from scipy import sparse
 
 from directrix.frontier.compare import (
-    FIRST_ROWS,
-    choose_line,
     compare,
     curve_maker,
     first_rows_per_class,
@@ -14,7 +12,7 @@ from directrix.frontier.compare import (
     scores_of,
 )
 from directrix.frontier.curves import Curves, round_scores
-from directrix.metrics import AUC, Cost, Error, PrecisionAtK, RecallAtFPR
+from directrix.metrics import AUC, Cost, Error, PrecisionAtK
 from directrix.metrics.at_threshold import ThresholdMetric
 from directrix.metrics.base import Curve
 from directrix.metrics.table import TABLE
@@ -163,55 +161,6 @@ def test_a_sample_is_the_first_of_each_class_in_order():
     for side in (positive, ~positive):
         np.testing.assert_array_equal(index[side[index]], np.flatnonzero(side)[:100])
     np.testing.assert_array_equal(index, np.sort(index))
-
-
-def many_rows(n=120_000):
-    rng = np.random.default_rng(7)
-    positive = rng.random(n) < 0.3
-    X = rng.normal(size=(n, 4))
-    X[:, 0] += 1.2 * positive
-    X[:, 1] *= np.where(positive, 3.0, 1.0)
-    return X, positive
-
-
-def different_lines(best_at):
-    """Return forty lines, one of them clearly the best."""
-    angles = np.where(np.arange(40) == best_at, 0.0, np.linspace(0.5, 3.0, 40))
-    lines = np.zeros((40, 5))
-    lines[:, 0], lines[:, 2] = np.cos(angles), np.sin(angles)
-    lines[:, 4] = 3.0  # where a line cuts is chosen too
-    return lines
-
-
-@pytest.mark.parametrize("best_at", [0, 17, 39])
-@pytest.mark.parametrize("metric", [Error(), AUC(), RecallAtFPR(0.05)], ids=str)
-def test_the_best_of_clearly_different_lines_is_found_on_many_rows(metric, best_at):
-    X, positive = many_rows()
-    lines = different_lines(best_at)
-    assert choose_line(metric, X, positive, np.ones(len(X)), lines) == best_at
-    narrow, twice = X.astype(np.float32), np.full(len(X), 2.0)
-    assert choose_line(metric, narrow, positive, twice, lines) == best_at
-
-
-def test_the_choice_on_a_sample_is_that_on_all_rows_but_for_little():
-    X, positive = many_rows()
-    rng = np.random.default_rng(0)
-    lines = np.append(rng.normal(size=(24, 4)), np.zeros((24, 1)), axis=1)
-    lines[:, 0] += 1.5
-    weight = rng.uniform(0.5, 2.0, len(X))
-    values = choose(AUC(), positive, scores_of(X, lines), weight).values
-    index = choose_line(AUC(), X, positive, weight, lines)
-    # Of 25,000 rows a class; differences between candidates vary by some 1e-3.
-    assert values[index] >= values.max() - 2e-3
-    assert values[index] > np.sort(values)[-5]
-
-
-def test_few_rows_are_all_used():
-    X, positive = many_rows(FIRST_ROWS)
-    rng = np.random.default_rng(0)
-    lines = np.append(rng.normal(size=(50, 4)), np.zeros((50, 1)), axis=1)
-    chosen = choose(Error(), positive, scores_of(X, lines), np.ones(len(X)))
-    assert choose_line(Error(), X, positive, np.ones(len(X)), lines) == chosen.best
 
 
 @pytest.mark.parametrize("n", [1, 1000, 70_000])  # the last is more than a block

@@ -2,9 +2,7 @@ import numpy as np
 import pytest
 
 from directrix import Moments
-from directrix.frontier import Frontier
 from directrix.frontier.moment_frontier import SHRINKAGES, MomentLines, moment_candidates
-from directrix.metrics import Error
 
 
 def rows(n=300, seed=0):
@@ -33,17 +31,8 @@ def test_each_shrinkage_has_as_many_lines_and_each_a_name(candidates):
 
 def test_a_refit_to_other_rows_is_the_same_line_of_their_moments(candidates):
     X, y, weight, _ = rows(900, seed=1)
-    lines = MomentLines.of(Moments.of(X, y, weight), None, SHRINKAGES).lines
+    lines = MomentLines.of(Moments.of(X, y, weight), SHRINKAGES).lines
     for index in range(0, len(candidates), len(candidates) // 7):
         refit = candidates[index].refit(X, y, weight)
         ratio = refit[:-1] / lines[index][:-1]  # on another scale
         np.testing.assert_allclose(ratio, ratio[0], rtol=1e-9)
-
-
-def test_the_best_line_for_a_risk_is_among_them():
-    X, y, weight, _ = rows()
-    moments = Moments.of(X, y, weight)
-    lines = MomentLines.of(moments, Error().risk(), ("oas",))
-    best = Frontier(moments, "oas").best(Error()).line
-    cosines = lines.lines[:, :-1] @ best[:-1] / np.linalg.norm(lines.lines[:, :-1], axis=1)
-    assert cosines.max() == pytest.approx(np.linalg.norm(best[:-1]), rel=1e-9)

@@ -146,7 +146,7 @@ def estimator(method: str, metric: str) -> Any:
     """Return the estimator that a name of the tables stands for."""
     ours = "error" if metric == "accuracy" else "auc"
     if method == "frontier":
-        return MomentClassifier(ours, learn_from="moments")
+        return MomentClassifier(ours, sample=0)
     if method == "moments and rows":
         return MomentClassifier(ours)
     if method == "LDA":

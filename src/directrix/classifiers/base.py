@@ -48,6 +48,7 @@ from directrix.fitting.training_rows import (
     folds_given,
     relative_weight,
 )
+from directrix.frontier.pencil import require_rows_of_both
 from directrix.moments import Moments, ScoreHistogram
 from directrix.rows.rows import (
     explain_rejection,
@@ -307,6 +308,13 @@ class LinearClassifier(LinkedEstimator, ClassifierMixin, BaseEstimator):
     def _set_feature_scales(self, rows: Rows) -> None:
         """Store the standard deviation of each feature, or the root mean square of a sparse one."""
         self.feature_scales_ = Standardization.of(rows.X, rows.weight).scale
+
+    def _open_summary(self, summary: Moments) -> Moments:
+        """Take classes and features from a summary; return it with the positive class last."""
+        require_rows_of_both(summary)
+        self._set_classes(summary.classes, summary.classes.tolist()[-1])
+        self._set_feature_names(summary)
+        return summary.with_positive(self.positive_)
 
     def _set_feature_names(self, moments: Moments) -> None:
         """Copy the number, the names and the scales of the features from a summary."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from directrix._typing import FloatArray
 from directrix.classifiers.base import two_classes
-from directrix.classifiers.metric_classifier import MetricClassifier
+from directrix.classifiers.metric_classifier import FOLDS, MetricClassifier
 from directrix.classifiers.state import ModelState
 from directrix.designs.lines import LineSearch
 from directrix.fitting.directions import Signs
@@ -17,11 +17,12 @@ from directrix.fitting.evidence import RowEvidence
 from directrix.fitting.finish import End, finish
 from directrix.fitting.guarantee import Guarantee, Limits
 from directrix.fitting.progress import Progress
-from directrix.fitting.training_rows import Rows
+from directrix.fitting.training_rows import Rows, sampled_rows
 from directrix.frontier.pencil import require_rows_of_both
 from directrix.metrics.base import Metric
 from directrix.metrics.table import resolve
 from directrix.models.report import BASELINE, DirectReport
+from directrix.moments import Moments
 
 if TYPE_CHECKING:  # only fit_source needs engines
     from directrix.engines.tasks import Surveyed
@@ -213,6 +214,29 @@ class DirectClassifier(MetricClassifier):
         end = finish(metric, chosen.choice, evidence, guarantee, reserved)
         report = replace(chosen.report(evidence.name), directions=search.directions(metric, line))
         self._keep_line(end, line, report, log)
+
+    def fit_summary(self, summary: Moments) -> Self:
+        """Fit to the sample of rows in a summary: the whole search, without the other rows.
+
+        With a guarantee, the last fold of the sample is set apart.
+
+        Parameters
+        ----------
+        summary : Moments
+            Of two classes, with a sample: from `summarize`, `Moments.of` or a file.
+        """
+        metric, log = resolve(self.metric), Progress(self)
+        guarantee = self._asked_guarantee(metric)
+        rows = sampled_rows(self._open_summary(summary), self.class_weight).with_folds(FOLDS)
+        log.report_rows(rows.X, FOLDS, metric.label)
+        apart = None
+        if guarantee is not None:
+            guarantee.require_of_classes()
+            rows, apart = rows.last_fold_apart()
+        search = LineSearch.of(rows, FOLDS, self._signs, self.n_jobs, log.report_candidate)
+        self._fit_best(search, metric, guarantee, apart, log)
+        self._warn_about_baseline([self])
+        return self
 
     def fit_source(
         self,

@@ -275,13 +275,13 @@ def _advice(diagnosis: Diagnosis, sizes: EffectiveCounts, estimator: Any) -> tup
             )
     if diagnosis.trusted:
         advice.append(
-            f"the moments predict {metric} within its interval on these rows: learn_from='moments' "
-            "and summaries without rows will do."
+            f"the moments predict {metric} within its interval on these rows: a summary without a "
+            "sample will do."
         )
     elif hasattr(estimator, "moments_"):
         advice.append(
-            f"the moments predict {metric} outside its interval on these rows: train with "
-            "learn_from='rows', or take the threshold from rows."
+            f"the moments predict {metric} outside its interval on these rows: train from a "
+            "summary with a sample, or take the threshold from rows."
         )
     else:
         advice.append(

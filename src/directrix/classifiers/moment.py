@@ -1,9 +1,9 @@
-"""MomentClassifier: candidates from class moments, chosen on rows or by the predicted risk."""
+"""MomentClassifier: make a summary of rows, learn from it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
+from copy import copy, deepcopy
 from dataclasses import replace
 from typing import Any, Self
 from warnings import warn
@@ -11,98 +11,40 @@ from warnings import warn
 import numpy as np
 from scipy import sparse
 
-from directrix._typing import AnyArray, FloatArray, IntArray
+from directrix._typing import AnyArray, FloatArray
 from directrix.classifiers.base import two_classes
-from directrix.classifiers.state import ModelMetadata, require
 from directrix.classifiers.threshold_classifier import ThresholdClassifier
+from directrix.designs.sampled import WIDE_FEATURES, SampleSearch, is_small
 from directrix.exceptions import FewRowsWarning, find_stacklevel
-from directrix.files.layout import is_number
-from directrix.fitting.choice import Selection
 from directrix.fitting.copies import warn_about_copies
-from directrix.fitting.finalize import Lines, finalize, finalize_on_moments
-from directrix.fitting.finish import FitResult
+from directrix.fitting.evidence import RowEvidence
+from directrix.fitting.finalize import finalize_on_moments
+from directrix.fitting.finish import FitResult, finish
+from directrix.fitting.guarantee import Guarantee, Limits
 from directrix.fitting.progress import Progress
 from directrix.fitting.training_rows import (
     Rows,
     checked_weight,
     class_factors,
     reweighted,
+    sampled_rows,
     unit_of,
-    whole_unit_of,
 )
-from directrix.frontier import Frontier, validated_shrinkage
-from directrix.frontier.compare import MOST_ROWS, choose_line, compare
-from directrix.frontier.curves import Curves
-from directrix.frontier.moment_frontier import MomentLines, usable_folds
-from directrix.frontier.pencil import require_rows_of_both
+from directrix.frontier import Frontier
 from directrix.metrics.base import Metric
 from directrix.metrics.table import resolve
 from directrix.models.operating_point import Calibration
 from directrix.moments import Moments
-from directrix.rows import labels
 from directrix.rows.keys import CopyCounter, folds_by_key, hash_with_label, row_hash
-from directrix.rows.labels import WeightUnit
 from directrix.rows.rows import as_rows, require_same_index
 
-#: All rows, which set the threshold, and those on which candidates are compared.
-GivenRows = tuple[Rows, Rows]
-
-# ── The line of least risk, from a summary alone ──────────────────────────────────────────────────
-
-
-def best_by_risk(
-    moments: Moments, metric: Metric, shrinkage: str | float, progress: Progress
-) -> tuple[Frontier, FitResult]:
-    """Return the line of least risk, and its frontier; the last class is the positive one."""
-    if shrinkage == "cv" and moments.folded and len(usable_folds(moments)) < 2:
-        shrinkage = "oas"
-        warn(
-            "too few rows of both classes so far for shrinkage='cv': 'oas' is used",
-            FewRowsWarning,
-            stacklevel=find_stacklevel(),
-        )
-    if shrinkage == "cv":
-        shrinkage = validated_shrinkage(moments, metric).share
-    frontier = Frontier(moments, shrinkage)
-    model = frontier.best(metric)
-    fitted = finalize_on_moments(metric, model.line, model.scores, moments.weight)
-    progress.stage(
-        f"{moments.count:,} rows, {moments.n_features:,} features in the summary; chosen by "
-        f"the {metric.label} if scores are normal, {metric.of_loss(model.risk):.4f}"
-    )
-    return frontier, fitted
-
-
-def report_choice(
-    progress: Progress, lines: MomentLines, metric: Metric, values: FloatArray, index: int
-) -> None:
-    """Print the metric of each candidate on rows, and which was chosen."""
-    for number, value in enumerate(values):
-        progress.detail(f"{lines.name(number)}: {metric.label} {value:.4f}")
-    progress.stage(
-        f"chosen from {len(values)} candidates: {lines.name(index)}; {metric.label} "
-        f"{values[index]:.4f} on rows"
-    )
-
-
-# ── Validation of the parameters and summaries of MomentClassifier ────────────────────────────────
-
-#: Features beyond which a fit to rows keeps them instead of matrices (measured: dense rows take
-#: the same time either way at 1,000 features and five rows per feature, or 2,000 and eight).
-WIDE_FEATURES = 1_000
+_FOLDS = 5
+#: Rows of each class in a sample.
+_SAMPLE = 10_000
 #: Values of the rows, for each element of a matrix, beyond which matrices are better after all.
 VALUES_PER_ELEMENT = 4
-
-
-def checked_metric(classifier: MomentClassifier) -> Metric:
-    """Return the metric; refuse invalid parameters."""
-    if classifier.learn_from not in ("rows", "moments"):
-        msg = f"learn_from must be 'rows' or 'moments', not {classifier.learn_from!r}"
-        raise ValueError(msg)
-    if isinstance(classifier.shrinkage, str) and classifier.shrinkage not in ("oas", "cv"):
-        msg = f"shrinkage must be 'oas', 'cv' or a share from 0 to 1, not {classifier.shrinkage!r}"
-        raise ValueError(msg)
-    return resolve(classifier.metric)
+#: Rows of the rarer class below which rates at a limit look too good (recall by .08, measured).
+_FEW_ROWS = 50
 
 
 def keeps_rows(X: Any) -> bool:
@@ -110,6 +52,12 @@ def keeps_rows(X: Any) -> bool:
     d = X.shape[1]
     n_values = X.nnz if sparse.issparse(X) else X.shape[0] * d
     return d > WIDE_FEATURES and bool(n_values <= VALUES_PER_ELEMENT * d * d)
+
+
+def knows_folds(moments: Moments) -> bool:
+    """Return whether moments have folds, and rows of both classes without each of them."""
+    rest = [moments.without_fold(number) for number in range(moments.n_folds)]
+    return bool(rest) and all(part.positive.count and part.negative.count for part in rest)
 
 
 def require_same_classes(classifier: MomentClassifier, classes: Any) -> None:
@@ -133,36 +81,20 @@ def require_same_classes(classifier: MomentClassifier, classes: Any) -> None:
         raise ValueError(msg)
 
 
-def require_rows_in_folds(moments: Moments) -> None:
-    """Refuse a summary in which one fold has all rows of a class."""
-    require_rows_of_both(moments)
-    for number in range(len(moments.folds)):
-        rest = moments.without_fold(number)
-        if not (rest.positive.count and rest.negative.count):
-            msg = (
-                f"all rows of one class are in fold {number}: there are too few for these "
-                "folds. Give fold=HashFolds(2), or read the rows and use fit."
-            )
-            raise ValueError(msg)
-
-
-# ── MomentClassifier: candidates from class moments, chosen on rows or by the predicted risk ──────
-
-_FOLDS = 5
-#: With fewer rows of the smaller class per feature, a line fits its training rows too well.
-_MIN_ROWS_PER_FEATURE = 100
-#: Shrinkages that are compared on rows.
-_SHRINKAGES = tuple(float(share) for share in np.geomspace(1e-3, 1.0, 7))
-
-
 class MomentClassifier(ThresholdClassifier):
-    r"""A linear classifier trained for a metric from the moments of the classes.
+    r"""A linear classifier trained for a metric from a summary of the rows.
 
     .. math:: w(\theta) = (\cos\theta\, \Sigma_+ + \sin\theta\, \Sigma_-)^{-1} (\mu_+ - \mu_-)
 
-    contains the best line for every metric if the scores of each class are normal. The moments
-    give this family in one pass over the rows; the exact metric on the rows chooses θ and the
-    threshold.
+    contains the best line for every metric if the scores of each class are normal. The moments of a
+    summary give this family for several shrinkages of the covariances, whatever the number of
+    rows; the sample of rows in it adds two logistic regressions. The exact metric on the sample
+    chooses one of some sixty candidates and its threshold, and says what to expect on new rows. If
+    the smaller class has fewer than 100 rows per feature in the sample, scores are held out.
+
+    Every fit makes a summary and learns from it. A summary without a sample has no rows to choose
+    by: the line and the threshold are then best if scores are normal, and so are the rates, which
+    say so.
 
     Parameters
     ----------
@@ -173,13 +105,16 @@ class MomentClassifier(ThresholdClassifier):
         Label to catch, of two: the metric counts it as positive. By default the last of
         ``classes_``, which are sorted. Scores above zero predict the last of ``classes_`` in any
         case, as in scikit-learn.
-    shrinkage : "oas", "cv" or float
-        Share of a multiple of the identity in each covariance of the standardised features. "oas"
-        estimates it from the moments, "cv" chooses it on held-out folds.
-    learn_from : "rows" or "moments"
-        What chooses the line. "rows": the exact metric of some 25 lines, on held-out folds if the
-        smaller class has fewer than 100 rows per feature. "moments": the metric as a risk of
-        normal scores, from the summary alone.
+    sample : int
+        Largest number of rows of each class that a summary keeps; 0 if no row may be kept. The
+        default is enough: 20,000 gain next to nothing. `fit_summary` takes the sample it is given.
+    guarantee : float, optional
+        Confidence with which limits are kept on new rows, by exact binomial bounds: the limit of
+        the metric, or those of `limits`. One fold of the rows then sets the threshold and nothing
+        else.
+    limits : dict, optional
+        Limits that are kept together, instead of the metric's own, such as ``{"fpr": 0.01}`` or
+        ``{"recall": 0.9}``. Needs `guarantee`, and a sample.
     class_weight : dict, "balanced" or None
         Weight of each class, as in scikit-learn. It changes the prior, never the moments of a
         class.
@@ -195,14 +130,13 @@ class MomentClassifier(ThresholdClassifier):
     moments_ : Moments
         Summary of the rows, without class weights: save it, add tomorrow's to it, and call
         `fit_summary`.
-    frontier_ : Frontier
-        The family of lines.
     operating_point_ : OperatingPoint
-        The threshold, and the rates: measured on rows, or predicted from a summary without rows.
+        The threshold, and the rates to expect there; predicted, if the summary has no sample.
     calibration_ : Calibration
         From scores to probabilities.
-    shrinkage_ : "oas" or float
-        The shrinkage that was used.
+    report_ : DirectReport
+        The best candidates, which was chosen, and the gap to logistic regression; there is none
+        without a sample.
 
     Examples
     --------
@@ -213,31 +147,32 @@ class MomentClassifier(ThresholdClassifier):
     >>> classifier = MomentClassifier(RecallAtFPR(0.01)).fit(X, y)
     >>> bool(classifier.operating_point_.empirical.fpr <= 0.01)  # on held-out rows
     True
+    >>> other = MomentClassifier("error").fit_summary(classifier.moments_)  # without the rows
     """
 
     moments_: Moments
-    frontier_: Frontier
-    shrinkage_: str | float
 
     def __init__(
         self,
         metric: str | Metric = "error",
         *,
         positive: Any = None,
-        shrinkage: str | float = "oas",
-        learn_from: str = "rows",
+        sample: int = _SAMPLE,
+        guarantee: float | None = None,
+        limits: Limits | None = None,
         class_weight: Mapping[Any, float] | str | None = None,
         verbose: int = 0,
     ) -> None:
         self.metric = metric
         self.positive = positive
-        self.shrinkage = shrinkage
-        self.learn_from = learn_from
+        self.sample = sample
+        self.guarantee = guarantee
+        self.limits = limits
         self.class_weight = class_weight
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Summarise the rows, make the family of lines, and choose one.
+        """Summarise the rows, and learn from the summary.
 
         Parameters
         ----------
@@ -249,50 +184,55 @@ class MomentClassifier(ThresholdClassifier):
         groups : array of shape (n,), optional
             Group of each row (a customer, a patient): all rows of a group are in one fold.
         """
-        metric = checked_metric(self)
-        progress = Progress(self)
-        given = rows = self._prepare_rows(X, y, sample_weight, groups)
-        unit_in = whole_unit_of
-        if self._holds_out(rows):
-            if self.learn_from == "rows":  # a row is one row, whatever its weight
-                unit_in = unit_of
-                rows = rows._replace(weight=unit_of(rows.weight).relative(rows.weight))
-            warn_about_copies(rows, self._labels)
-            rows = rows.in_folds(_FOLDS)
-        n_folds = None if rows.fold is None else int(rows.fold.max()) + 1
-        progress.report_rows(rows.X, n_folds, metric.label)
-        labels_of_rows = self._labels[rows.positive.astype(np.intp)]
+        metric, progress = resolve(self.metric), Progress(self)
+        rows = self._prepare_rows(X, y, sample_weight, groups).with_folds(_FOLDS)
+        progress.report_rows(rows.X, _FOLDS, metric.label)
         moments = self._summary(
-            rows.X, labels_of_rows, rows.weight, rows.fold, keep_rows=keeps_rows(rows.X)
+            *(rows.X, self._labels[rows.positive.astype(np.intp)], rows.weight, rows.fold),
+            keep_rows=keeps_rows(rows.X),
         )
+        self._keep_summary(moments)
+        seen = None
+        if self.sample:
+            seen = rows.first(self.sample, rows.order).weighted(self.class_weight, self._labels)
+            if is_small(seen):
+                warn_about_copies(seen, self._labels)
         moments = moments.with_positive(self.positive_)
-        negative, positive = class_factors(self.class_weight, moments)
-        seen = given.weighted(self.class_weight, self._labels)
-        weight = rows.weight * np.where(rows.positive, positive, negative)
-        rows = rows._replace(weight=weight, weighted_by=seen.weighted_by)
-        seen = seen.in_folds(1, MOST_ROWS) if rows.fold is None else rows
-        by_rows = (rows, seen) if self.learn_from == "rows" else None
-        unit = None
-        if sample_weight is not None and self.learn_from == "rows":
-            unit = unit_in(np.asarray(sample_weight, np.float64))
-        self._learn(moments, metric, by_rows, progress, unit)
+        (result,) = self._learn([metric], moments, seen, progress)
+        self._set_line(result)
+        if self.sample and sample_weight is not None:  # their unit changes no fit, but is kept
+            unit = unit_of(np.asarray(sample_weight, dtype=np.float64))
+            self.moments_ = self.moments_.scaled(unit.mean)
         return self
 
-    def fit_summary(self, moments: Moments) -> Self:
-        """Learn from a summary alone: the risk of normal scores chooses the line.
+    def fit_summary(self, summary: Moments) -> Self:
+        """Learn from a summary.
 
         Parameters
         ----------
-        moments : Moments
-            Of two classes; with folds, if ``shrinkage="cv"``.
+        summary : Moments
+            Of two classes: from `summarize`, `Moments.of`, a file, or sums and differences of
+            these. With a sample of rows, if rows are to choose.
         """
-        metric = checked_metric(self)
-        require_rows_of_both(moments)
-        _, last = labels.negative_and_positive(moments.classes)
-        self._set_classes(moments.classes, last)
-        self._set_feature_names(moments)
-        self._learn(moments.with_positive(self.positive_), metric, None, Progress(self))
+        (result,) = self._learn_summary([resolve(self.metric)], summary)
+        self._set_line(result)
         return self
+
+    def fit_summary_each(self, metrics: Sequence[str | Metric], summary: Moments) -> list[Self]:
+        """Return a classifier for each of several metrics; they share their candidates.
+
+        Parameters
+        ----------
+        metrics : sequence of str or Metric
+        summary : Moments
+            As in `fit_summary`.
+        """
+        resolved = [resolve(metric) for metric in metrics]
+        results = self._learn_summary(resolved, summary)
+        classifiers = [copy(self).set_params(metric=metric) for metric in resolved]
+        for classifier, result in zip(classifiers, results, strict=True):
+            classifier._set_line(result)  # noqa: SLF001 - a copy of this very classifier
+        return classifiers
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add rows to the summary and learn from it; the order of the calls does not matter.
@@ -306,25 +246,19 @@ class MomentClassifier(ThresholdClassifier):
             repeat them, not change them.
         sample_weight : array of shape (n,), optional
         """
-        metric = checked_metric(self)
-        progress = Progress(self)
         first = not hasattr(self, "moments_")
         require_same_classes(self, classes)
         require_same_index(X=X, y=y, sample_weight=sample_weight)
         X, y = self._validated(X, y, reset=first)
         if first:
             self._set_classes(two_classes(y if classes is None else np.asarray(classes)))
-        weight = checked_weight(sample_weight, X)
-        fold = None
-        if self.shrinkage == "cv":
-            self._copies = deepcopy(getattr(self, "_copies", None)) or CopyCounter()
-            fold = folds_by_key(self._copies.keys(hash_with_label(row_hash(as_rows(X)), y)), _FOLDS)
-        moments = self._summary(X, y, weight, fold)
-        moments = moments if first else self.moments_ + moments
-        if moments.positive.count and moments.negative.count:
-            self._learn(moments.with_positive(self.positive_), metric, None, progress)
-        else:
-            self._wait(moments)
+        self._copies = deepcopy(getattr(self, "_copies", None)) or CopyCounter()
+        fold = folds_by_key(self._copies.keys(hash_with_label(row_hash(as_rows(X)), y)), _FOLDS)
+        moments = self._summary(X, y, checked_weight(sample_weight, X), fold)
+        self.moments_ = moments if first else self.moments_ + moments
+        if self.moments_.positive.count and self.moments_.negative.count:
+            return self.fit_summary(self.moments_)
+        self._wait(self.moments_)
         return self
 
     def fit_source(
@@ -339,10 +273,7 @@ class MomentClassifier(ThresholdClassifier):
         engine: str = "auto",
         progress: bool = True,
     ) -> Self:
-        """Learn from rows wherever they are, in two passes over them.
-
-        The first summarises folds; the second counts held-out scores of all candidates in
-        histograms, which give the line, the threshold, the rates and the probabilities.
+        """Summarise rows wherever they are, in one pass, and learn from the summary.
 
         Parameters
         ----------
@@ -355,116 +286,78 @@ class MomentClassifier(ThresholdClassifier):
             How rows are held out; by default each row independently, in five folds.
         transform, engine, progress : as in `summarize`
         """
-        from directrix.fitting.fit_source import SourcePasses, source_folds, weighted_by
-        from directrix.fitting.histogram_choice import finish_counts, select_from_histograms
+        from directrix.engines import HashFolds, summarize
 
-        metric = checked_metric(self)
-        log = Progress(self)
-        roles = {"target": target, "features": features, "weight": weight}
-        roles |= {"fold": source_folds(fold, _FOLDS), "transform": transform}
-        passes = SourcePasses.of(source, engine=engine, progress=progress, **roles)
-        surveyed = passes.survey()
-        self._set_classes(two_classes(surveyed.moments.classes))
-        surveyed = surveyed.with_positive(self.positive_)
-        moments = surveyed.moments
-        require_rows_in_folds(moments)
-        self._set_feature_names(moments)
-        self._keep_summary(moments, passes.unit)
-        factors = class_factors(self.class_weight, moments)
-        weighted = reweighted(moments, factors)
-        lines = self._lines(weighted, metric)
-        rows = f"{moments.count:,} rows, {moments.n_features:,} features"
-        log.stage(f"first pass: {rows}, {len(lines.fold_lines)} folds; {metric.label}")
-        folds = passes.histograms(lines.fold_lines, moments.classes[-1])
-        chosen = select_from_histograms(metric, folds, factors)
-        report_choice(log, lines, metric, chosen.comparison.values, chosen.index)
-        evidence = replace(chosen.evidence, weighted_by=weighted_by(weight, self.class_weight))
-        fitted = finish_counts(chosen.choice, evidence, lines.lines[chosen.index])
-        self._set_fit(lines.frontier(chosen.index), fitted)
-        return self
+        roles = {"target": target, "features": features, "weight": weight, "transform": transform}
+        roles |= {"fold": HashFolds(_FOLDS) if fold is None else fold, "sample": self.sample}
+        summary: Any = summarize(source, engine=engine, progress=progress, **roles)
+        two_classes(summary.classes)
+        return self.fit_summary(summary)
 
     def _checked_weight(self, sample_weight: Any, X: Any) -> FloatArray:
-        """Return the weights of rows; in a summary that is all a fit sees, they stay as given."""
+        """Return the weights of rows; without a sample they count as repetitions of a row."""
         weight = checked_weight(sample_weight, X)
-        return whole_unit_of(weight).relative(weight) if self.learn_from == "rows" else weight
+        return unit_of(weight).relative(weight) if self.sample else weight
 
     def _summary(
-        self,
-        X: Any,
-        y: AnyArray,
-        weight: FloatArray,
-        fold: IntArray | None,
-        *,
-        keep_rows: bool = False,
+        self, X: Any, y: AnyArray, weight: FloatArray, fold: Any, **options: Any
     ) -> Moments:
+        """Return the moments and the sample of rows."""
         names = getattr(self, "feature_names_in_", None)
-        return Moments.of(
-            *(X, y, weight),
-            classes=self.classes_,
-            feature_names=names,
-            fold=fold,
-            keep_rows=keep_rows,
-        )
+        options |= {"classes": self.classes_, "feature_names": names, "sample": self.sample}
+        return Moments.of(X, y, weight, fold=fold, **options)
 
-    def _holds_out(self, rows: Rows) -> bool:
-        """Whether rows must be held out: they are few, or they choose the shrinkage."""
-        smaller = min(np.count_nonzero(rows.positive), np.count_nonzero(~rows.positive))
-        few = self.learn_from == "rows" and smaller < _MIN_ROWS_PER_FEATURE * rows.X.shape[1]
-        return few or self.shrinkage == "cv"
+    def _keep_summary(self, summary: Moments) -> None:
+        """Store the summary, with its classes sorted."""
+        self.moments_ = summary.with_positive(self.classes_.tolist()[-1])
+        self.feature_scales_ = summary.feature_scales()
+
+    def _learn_summary(self, metrics: Sequence[Metric], summary: Moments) -> list[FitResult]:
+        """Take classes and features from a summary, and learn from it."""
+        moments = self._open_summary(summary)
+        self._keep_summary(summary)
+        seen = None
+        if summary.sample is not None:  # weights have no unit
+            moments = moments.scaled(moments.count / moments.weight)
+            seen = sampled_rows(moments, self.class_weight)
+        progress = Progress(self)
+        rows = f"{moments.count:,} rows, {moments.n_features:,} features in the summary"
+        progress.stage(f"{rows}; {', '.join(metric.label for metric in metrics)}")
+        return self._learn(metrics, moments, seen, progress)
 
     def _learn(
-        self,
-        moments: Moments,
-        metric: Metric,
-        rows: GivenRows | None,
-        progress: Progress,
-        unit: WeightUnit | None = None,
-    ) -> None:
-        """Choose a line by rows or, without them, by the risk; the last class is the positive."""
-        self._keep_summary(moments, unit)
-        weighted = reweighted(moments, class_factors(self.class_weight, moments))
-        if rows is None:
-            self._set_fit(*best_by_risk(weighted, metric, self.shrinkage, progress))
-        else:
-            self._set_fit(*self._by_rows(weighted, metric, rows, progress))
+        self, metrics: Sequence[Metric], moments: Moments, seen: Rows | None, progress: Progress
+    ) -> list[FitResult]:
+        """Learn from moments for each metric: by the rows of their sample, if there are any.
 
-    def _keep_summary(self, moments: Moments, unit: WeightUnit | None = None) -> None:
-        """Store the summary, in weights as they were given, with its classes sorted."""
-        kept = moments if self.shrinkage == "cv" else moments.unfolded()
-        kept = kept if unit is None else kept.scaled(unit.mean)
-        self.moments_ = kept.with_positive(self.classes_.tolist()[-1])
-        self.feature_scales_ = kept.feature_scales()
-
-    def _set_fit(self, frontier: Frontier, fitted: FitResult) -> None:
-        """Store the line and the frontier that it lies on."""
-        self.frontier_, self.shrinkage_ = frontier, frontier.shrinkage
-        self._set_line(fitted)
-
-    def _by_rows(
-        self, moments: Moments, metric: Metric, given: GivenRows, progress: Progress
-    ) -> tuple[Frontier, FitResult]:
-        """Return the line of the family that is best on rows, and its frontier."""
-        rows, seen = given
-        held_out = rows.fold is not None
-        lines = self._lines(moments if held_out else moments.unfolded(), metric)
-        scores = lines.held_out(seen.X, seen.fold)
-        curves = [Curves.of_scores(seen.positive, each, seen.weight, None) for each in scores.T]
-        candidates, comparison = lines.candidates(curves), compare(metric, curves)
-        index = comparison.best
-        if not held_out:
-            index = choose_line(metric, seen.X, seen.positive, seen.weight, lines.lines)
-            # A ranking has no threshold that all rows would have to set.
-            rows = rows if metric.uses_threshold else seen
-        report_choice(progress, lines, metric, comparison.values, index)
-        selection = Selection.of(seen, candidates, comparison, index)
-        chosen = candidates[index]
-        refit = Lines(chosen.line, chosen.fold_lines if held_out else ())
-        final = finalize(metric, selection, refit, rows=rows)
-        return lines.frontier(index), final.fitted
-
-    def _lines(self, moments: Moments, metric: Metric) -> MomentLines:
-        shrinkages = _SHRINKAGES if self.shrinkage == "cv" else (self.shrinkage,)
-        return MomentLines.of(moments, metric.risk(moments.weight), shrinkages)
+        Results score in favour of the positive class, which is the last.
+        """
+        asked = [Guarantee.asked(metric, self.limits, self.guarantee) for metric in metrics]
+        moments = reweighted(moments, class_factors(self.class_weight, moments))
+        if seen is None:
+            if self.guarantee is not None:
+                msg = "guarantee= needs rows: give a summary with a sample, sample=10_000"
+                raise ValueError(msg)
+            return [_by_risk(metric, moments, progress) for metric in metrics]
+        if (is_small(seen) or self.guarantee is not None) and not knows_folds(moments):
+            # The moments of all rows are not known without each fold: those of the sample are.
+            seen = seen._replace(fold=None).with_folds(_FOLDS)
+            moments = Moments.of(*seen[:3], classes=[False, True], fold=seen.fold, sample=0)
+        apart = None
+        if self.guarantee is not None:
+            for guarantee in filter(None, asked):
+                guarantee.require_of_classes()
+            seen, apart = seen.last_fold_apart()
+            moments = replace(moments, parts=moments.parts[: moments.n_folds - 1])
+        if not is_small(seen):
+            seen = seen._replace(fold=None)
+        if sparse.issparse(seen.X) and seen.X.shape[1] <= WIDE_FEATURES:
+            seen = seen._replace(X=seen.X.toarray())
+        search = SampleSearch.of(moments, seen)
+        return [
+            _by_sample(metric, search, progress, guarantee, apart)
+            for metric, guarantee in zip(metrics, asked, strict=True)
+        ]
 
     def _wait(self, moments: Moments) -> None:
         """Predict the one class there is, until rows of the other come."""
@@ -481,16 +374,40 @@ class MomentClassifier(ThresholdClassifier):
         none: Any = None  # rows of one class have no operating point
         self._result = FitResult(np.append(self.coef_[0], sign), none, calibration)
 
-    def _state_facts(self) -> ModelMetadata:
-        return ModelMetadata(shrinkage=getattr(self, "shrinkage_", None))
 
-    @classmethod
-    def _restored_facts(cls, facts: ModelMetadata) -> dict[str, Any]:
-        facts.require_names("shrinkage")
-        shrinkage = facts["shrinkage"]
-        if shrinkage is None:
-            return {}
-        is_share = is_number(shrinkage) and 0 <= shrinkage <= 1
-        named = isinstance(shrinkage, str) and shrinkage == "oas"
-        require(named or is_share, "its shrinkage is not a share")
-        return {"shrinkage_": shrinkage}
+def _by_risk(metric: Metric, moments: Moments, progress: Progress) -> FitResult:
+    """Return the line of least risk, if the scores of each class are normal."""
+    model = Frontier(moments).best(metric)
+    value = metric.of_loss(model.risk)
+    progress.stage(f"chosen without a sample; {metric.label} if scores are normal {value:.4f}")
+    return finalize_on_moments(metric, model.line, model.scores, moments.weight)
+
+
+def _by_sample(
+    metric: Metric,
+    search: SampleSearch,
+    progress: Progress,
+    guarantee: Guarantee | None,
+    apart: Rows | None,
+) -> FitResult:
+    """Return the candidate that is best on the sample, with its threshold.
+
+    Rows ``apart`` keep the limits of a guarantee.
+    """
+    chosen = search.choose(metric)
+    line, evidence = search.evidence(chosen)
+    reserved = None if apart is None else RowEvidence.of_line(apart, line)
+    end = finish(metric, chosen.choice, evidence, guarantee, reserved)
+    line[-1] -= end.point.threshold
+    report = chosen.report(evidence.name)
+    fewest = min(chosen.choice.sizes)
+    if metric.limit is not None and fewest < _FEW_ROWS:
+        unknown = f"With {fewest:.3g} rows of one class, rates at this limit are not known."
+        report = replace(report, why=f"{report.why} {unknown}")
+    for tried in report.tried:
+        progress.detail(f"{tried.name}: {metric.label} {tried.metric:.4f}")
+    progress.stage(
+        f"chosen from {len(search.candidates)} candidates: {report.chosen}; {metric.label} "
+        f"{end.assessment.empirical.metric:.4f} on {end.assessment.rows}"
+    )
+    return replace(end.result(line), report=report)

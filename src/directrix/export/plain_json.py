@@ -34,9 +34,7 @@ def to_json(classifier: Any) -> str:
     >>> import json
     >>> from directrix import MomentClassifier
     >>> from directrix.export import to_json
-    >>> classifier = MomentClassifier(learn_from="moments").fit(
-    ...     [[1.0], [2.0], [4.0], [5.0]], [0, 0, 1, 1]
-    ... )
+    >>> classifier = MomentClassifier(sample=0).fit([[1.0], [2.0], [4.0], [5.0]], [0, 0, 1, 1])
     >>> formula = json.loads(to_json(classifier))
     >>> formula["classes"], formula["threshold"], sorted(formula["probability"])
     ([0, 1], 0.0, ['above', 'below', 'class', 'kind', 'name', 'offset', 'one_minus'])

@@ -263,7 +263,7 @@ def to_python(classifier: Any, *, reasons: bool = False) -> str:
     --------
     >>> from directrix import MomentClassifier
     >>> from directrix.export import to_python
-    >>> classifier = MomentClassifier(learn_from="moments").fit(
+    >>> classifier = MomentClassifier(sample=0).fit(
     ...     [[1.0], [2.0], [4.0], [5.0]], ["a", "a", "b", "b"]
     ... )
     >>> scope = {}

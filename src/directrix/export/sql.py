@@ -167,9 +167,7 @@ def to_sql(
     --------
     >>> from directrix import MomentClassifier
     >>> from directrix.export import to_sql
-    >>> classifier = MomentClassifier(learn_from="moments").fit(
-    ...     [[1.0], [2.0], [4.0], [5.0]], [0, 0, 1, 1]
-    ... )
+    >>> classifier = MomentClassifier(sample=0).fit([[1.0], [2.0], [4.0], [5.0]], [0, 0, 1, 1])
     >>> print(to_sql(classifier, dialect="bigquery", columns=["Age"]).score)
     (CAST(... AS FLOAT64) + CAST(... AS FLOAT64) * CAST(`Age` AS FLOAT64))
     """

@@ -133,17 +133,6 @@ class SourcePasses:
         scored: PassSums = self._run(task)
         return scored
 
-    def histograms(
-        self, fold_lines: Sequence[FloatArray], positive: Any
-    ) -> tuple[ScoreHistogram, ...]:
-        """Return the held-out scores of lines of numbers, fold by fold.
-
-        ``fold_lines`` has for each fold the lines made without it, of shape (k, d + 1).
-        """
-        models = [FoldModels(fold, lines) for fold, lines in enumerate(fold_lines)]
-        features = NumberFeatures(fold_lines[0].shape[1] - 1)
-        return self.score(Score(features, positive, models)).histograms
-
     def _run(self, task: Any) -> Any:
         result = run(self.source, self.plan, task, engine=self.engine, progress=self.progress)
         self.n_passes += 1

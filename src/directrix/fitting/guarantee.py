@@ -230,6 +230,13 @@ class Guarantee:
             (name, curve(number)) for number, name in enumerate(segments.names)
         )
 
+    def require_of_classes(self) -> None:
+        """Refuse limits that depend on more than the rates of each class, which a sample has."""
+        others = {limit.rate for limit in self.limits} - {"fpr", "tpr"}
+        if others or self.budget is not None or self.in_segments:
+            msg = "a summary keeps limits on fpr and recall: use DirectClassifier.fit for others"
+            raise ValueError(msg)
+
     def bounds_of_curves(self, curves: Iterable[tuple[Any, Curve]]) -> tuple[float, float]:
         """Return ``least`` and ``most`` of `threshold`: what the limits ask for in every segment.
 

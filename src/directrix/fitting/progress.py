@@ -17,7 +17,7 @@ from threadpoolctl import ThreadpoolController
 
 
 #: Methods of a classifier that search or solve.
-FITS = ("fit", "fit_each", "fit_summary", "fit_source", "partial_fit")
+FITS = ("fit", "fit_each", "fit_summary", "fit_summary_each", "fit_source", "partial_fit")
 
 
 class SingleBlasThread:
@@ -128,7 +128,7 @@ def _on_copy(
                 result = method(made, *arguments, **options)
         finally:
             _running.copies = outer
-        if name != "fit_each":  # which returns other estimators
+        if not name.endswith("_each"):  # which return other estimators
             estimator.__dict__ = made.__dict__
         return estimator if result is made else result
 

@@ -74,19 +74,6 @@ def unit_of(weight: FloatArray) -> WeightUnit:
     return WeightUnit.of(float(weight.sum()), int(np.count_nonzero(weight)))
 
 
-def whole_unit_of(weight: FloatArray) -> WeightUnit:
-    """Return the unit in which weights are numbers of rows: the least, if all are multiples of it.
-
-    Else it is the mean.
-    """
-    unit = unit_of(weight)
-    least = float(weight[weight > 0].min(initial=unit.mean))
-    times = weight / least
-    if np.abs(times - np.rint(times)).max(initial=0.0) > _ROUNDING * unit.mean / least:
-        return unit
-    return WeightUnit(least, round(unit.n_rows * unit.mean / least))
-
-
 def class_factors(class_weight: Any, moments: Moments) -> tuple[float, float]:
     """Return the class weights of the negatives and of the positives.
 
@@ -499,13 +486,28 @@ class Rows(NamedTuple):
         ``most`` is the largest number of rows of each class.
         """
         rows = self.first(len(self.positive) if most is None else most, self.order)
-        if rows.fold is not None:
-            fold: IntArray | None = require_both_classes(rows.fold, rows.positive)
-        elif rows.group is not None and n_folds > 1:
-            fold = group_folds(rows.group, rows.positive, n_folds)
+        return rows.with_folds(n_folds)
+
+    def with_folds(self, n_folds: int) -> Rows:
+        """Return the rows, in the order that they have, with at most so many folds."""
+        if self.fold is not None:
+            fold: IntArray | None = require_both_classes(self.fold, self.positive)
+        elif self.group is not None and n_folds > 1:
+            fold = group_folds(self.group, self.positive, n_folds)
         else:
-            fold = class_folds(np.asarray(rows.keys), rows.positive, n_folds)
-        return rows._replace(fold=fold)
+            fold = class_folds(np.asarray(self.keys), self.positive, n_folds)
+        return self._replace(fold=fold)
+
+    def last_fold_apart(self) -> tuple[Rows, Rows]:
+        """Return the rows of all folds but the last, and those of the last, without folds."""
+        fold = self.fold
+        if fold is None or len(np.unique(self.positive[fold == fold.max()])) < 2:
+            msg = (
+                "guarantee= sets one fold apart, and it has no rows of both classes: give more rows"
+            )
+            raise ValueError(msg)
+        last = fold == fold.max()
+        return self.take(~last), self.take(last)._replace(fold=None)
 
     def set_apart(self, share: int, *, by_segment: bool = False) -> tuple[Rows, Rows]:
         """Set one in `share` rows of each class apart; return the others, and these.
@@ -544,6 +546,27 @@ def _taken(part: Any, index: Any) -> Any:
     if part is None or isinstance(part, str):
         return part
     return part.take(index) if isinstance(part, RowCosts | Periods | Segments) else part[index]
+
+
+def sampled_rows(moments: Moments, class_weight: Any = None) -> Rows:
+    """Return the sample of a summary of two classes, in random order, with class weights.
+
+    The last class is the positive one. Rows have folds if the summary has. The weights of the rows
+    have the mean one over all rows of the summary, and give each class the weight of all its rows.
+    """
+    sample = moments.sample
+    if sample is None:
+        msg = "this summary has no rows: make it with sample=10_000"
+        raise ValueError(msg)
+    positive = sample.y == moments.classes.tolist()[-1]
+    shares = np.array([1.0 - moments.prior, moments.prior])
+    totals = moments.count * shares * class_factors(class_weight, moments)
+    sampled = np.bincount(positive, sample.weight, minlength=2)
+    weight = sample.weight * (totals / sampled)[positive.astype(np.intp)]
+    rows = Rows(sample.X, positive, weight, sample.fold, keys=sample.hashes)
+    given = {"sample_weight": np.ptp(sample.weight) > 0, "class_weight": class_weight is not None}
+    by = " and ".join(name for name, weighted in given.items() if weighted)
+    return rows._replace(weighted_by=by, fold=sample.fold if moments.folded else None)
 
 
 class Prepared(NamedTuple):

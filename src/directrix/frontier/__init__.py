@@ -8,9 +8,9 @@ new rows.
 """
 
 from directrix.frontier.compare import Comparison
-from directrix.frontier.moment_frontier import Frontier, LinearModel, validated_shrinkage
+from directrix.frontier.moment_frontier import Frontier, LinearModel
 
-__all__ = ["Comparison", "Frontier", "LinearModel", "validated_shrinkage"]
+__all__ = ["Comparison", "Frontier", "LinearModel"]
 
 
 def __dir__() -> list[str]:

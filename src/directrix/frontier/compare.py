@@ -111,7 +111,6 @@ class LeastLoss:
 #: Rows of each class on which all lines are compared, and on which the best few are: the metrics
 #: of two lines differ by far less on the same rows than the metric of one between samples.
 FIRST_ROWS, MOST_ROWS = 5_000, 25_000
-_FINALISTS = 5
 #: Rows that are scored at a time.
 _BLOCK = 1 << 16
 #: Difference that counts as a tie, in units of the metric: one row in ten million. All rows of a
@@ -231,27 +230,6 @@ def compare_values(
         deciding[0],
         deciding[1:].T,
     )
-
-
-def choose_line(
-    metric: Metric, X: Any, positive: AnyArray, weight: FloatArray, lines: FloatArray
-) -> int:
-    """Return the index of the best of many lines: all on some rows, the best few on more.
-
-    Rows must be in the order of their keys: the first rows of each class are then a random sample.
-    """
-    left = np.arange(len(lines))
-    for most in (FIRST_ROWS, MOST_ROWS):
-        rows = first_rows_per_class(positive, most)
-        weights = rescaled_weights(positive, weight, rows)
-        scores = scores_of(X[rows], lines[left]).T
-        curves = [Curves.of_scores(positive[rows], each, weights, None) for each in scores]
-        chosen = compare(metric, curves)
-        best = int(left[chosen.best])
-        if len(rows) == len(positive):
-            break
-        left = left[np.sort(np.argsort(chosen.deciding, kind="stable")[:_FINALISTS])]
-    return best
 
 
 def curve_maker(positive: AnyArray, weight: FloatArray) -> Callable[[FloatArray], Curve]:

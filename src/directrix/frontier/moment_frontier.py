@@ -34,7 +34,7 @@ from directrix.frontier.pencil import (
 from directrix.metrics.base import Metric
 from directrix.metrics.table import resolve
 from directrix.moments import Moments
-from directrix.moments.projection import ScoreMoments, project
+from directrix.moments.projection import ScoreMoments
 from directrix.risks.base import Risk, vertex
 
 # ── Search for the angle of the family of lines at which a risk is least ──────────────────────────
@@ -197,7 +197,7 @@ class Frontier:
     shrinkage : "oas" or float
         How far each covariance of the standardised features is shrunk towards a multiple of the
         identity, from 0 to 1. "oas" estimates it from the moments (Chen et al. 2010); keep it if
-        unsure. With few rows for many features more may be better; see `validated_shrinkage`.
+        unsure. With few rows for many features more may be better.
 
     Examples
     --------
@@ -271,19 +271,19 @@ class Frontier:
         coef = self._scaled_lines(angles)[0]
         return RocCurve(fpr, tpr[best, np.arange(n_points)], coef[best])
 
-    def candidate_angles(self, risk: Risk | None = None) -> FloatArray:
+    def candidate_angles(self, logits: FloatArray | None = None) -> FloatArray:
         """Return the angles of lines worth comparing on rows.
 
-        The first is that of least risk, if a risk is given; the next two are those of AUC and of
-        Fisher's discriminant, whose covariance is the pooled one. The others are spread over the
-        arc where the pencil is positive definite, more densely towards its ends. They are at fixed
-        shares of the arc, so that the k-th line of other rows is much the same.
+        The first two are those of AUC and of Fisher's discriminant, whose covariance is the pooled
+        one. The others are at some positions (`angle_at`) on the arc where the pencil is positive
+        definite; by default they are spread over it, more densely towards its ends. They are at
+        fixed shares of the arc, so that the k-th line of other rows is much the same.
         """
         require_rows_of_both(self.moments)
-        best = [] if risk is None else [best_angle(self.pencil, risk, self.moments.prior)]
         fisher = np.arctan2(1.0 - self.moments.prior, self.moments.prior)
-        logits = np.linspace(-_REACH, _REACH, self.pencil.search.candidates)
-        return np.array([*best, np.pi / 4, fisher, *angle_at(*self.pencil.arcs()[0], logits)])
+        if logits is None:
+            logits = np.linspace(-_REACH, _REACH, self.pencil.search.candidates)
+        return np.array([np.pi / 4, fisher, *angle_at(*self.pencil.arcs()[0], logits)])
 
     def lines_at(self, angles: FloatArray) -> FloatArray:
         """Return the lines at some angles, of shape (k, d + 1), intercept last.
@@ -347,90 +347,6 @@ class Frontier:
         if positive:
             return 2.0 * reach - min(mean_pos, mean_neg)
         return -2.0 * reach - max(mean_pos, mean_neg)
-
-
-# ── Cross-validated shrinkage of covariances, from the moments of folds: no rows are needed ───────
-
-#: Shrinkages to try, from hardly any to a multiple of the identity.
-SHARES: tuple[float, ...] = tuple(float(share) for share in np.geomspace(1e-4, 1.0, 20))
-
-
-class ValidatedShrinkage(NamedTuple):
-    """The shrinkage with the least held-out risk, and the risk of each that was tried.
-
-    ``share`` is the shrinkage with the least risk: the share of a multiple of the identity in each
-    covariance. ``shares``, of shape (s,), are the shrinkages that were tried, and ``risks``, of the
-    same shape, their held-out risks, averaged over folds by weight.
-    """
-
-    share: float
-    shares: FloatArray
-    risks: FloatArray
-
-
-def usable_folds(moments: Moments) -> list[int]:
-    """Return the indices of the folds that hold rows of both classes."""
-    return [k for k, fold in enumerate(moments.folds) if fold.positive.count * fold.negative.count]
-
-
-def validated_shrinkage(
-    moments: Moments, metric: str | Metric, shares: Sequence[float] = SHARES
-) -> ValidatedShrinkage:
-    """Choose the shrinkage of covariances by cross-validation, from the moments of folds.
-
-    For each fold and each shrinkage, the best line for the metric is made from the moments of the
-    other folds; its held-out risk is that of the moments of the fold, projected on the line. Folds
-    without rows of both classes are trained on, but not held out.
-
-    Parameters
-    ----------
-    moments : Moments
-        With at least two folds that hold both classes.
-    metric : str or Metric
-    shares : sequence of float
-        Shrinkages to try, from 0 to 1; by default 20 from 0.0001 to 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from directrix import Moments
-    >>> from directrix.frontier import validated_shrinkage
-    >>> rng = np.random.default_rng(0)
-    >>> y = np.arange(300) % 3 == 0
-    >>> X = rng.normal(size=(300, 40)) + 0.2 * y[:, None]
-    >>> moments = Moments.of(X, y, fold=np.arange(300) % 5)
-    >>> validated = validated_shrinkage(moments, "auc", shares=[0.01, 0.1, 0.5, 1.0])
-    >>> for share, risk in zip(validated.shares, validated.risks):
-    ...     print(f"shrinkage {share:<4g}  1 - AUC: {risk:.2f}")
-    shrinkage 0.01  1 - AUC: 0.24
-    shrinkage 0.1   1 - AUC: 0.23
-    shrinkage 0.5   1 - AUC: 0.21
-    shrinkage 1     1 - AUC: 0.20
-    >>> validated.share  # the features are independent: a multiple of the identity is right
-    1.0
-    """
-    require_rows_of_both(moments)
-    folds = usable_folds(moments)
-    if len(folds) < 2:
-        msg = (
-            "shrinkage='cv' needs a summary of two folds or more that hold both classes, but this "
-            f"one has {len(folds)}: summarise the rows with fold=, or set shrinkage to 'oas' or a "
-            "number from 0 to 1"
-        )
-        raise ValueError(msg)
-    risk = resolve(metric).risk(moments.weight)
-    totals = np.zeros(len(shares))
-    for k in folds:
-        held_out, others = moments.folds[k], moments.without_fold(k)
-        if moments.stated_prior is not None:
-            held_out = held_out.with_prior(moments.stated_prior)
-        frontiers = Frontier.of_shrinkages(others, shares)
-        lines = [frontier.minimize_risk(risk).line for frontier in frontiers]
-        totals += held_out.weight * np.array(
-            [risk.value(project(held_out, line)) for line in lines]
-        )
-    risks = totals / sum(moments.folds[k].weight for k in folds)
-    return ValidatedShrinkage(float(shares[int(risks.argmin())]), np.array(shares), risks)
 
 
 # ── Candidates in closed form from class moments, of several shrinkages and trade-offs ────────────
@@ -499,24 +415,21 @@ class MomentLines:
 
     @classmethod
     def of(
-        cls, moments: Moments, risk: Risk | None, shrinkages: Sequence[str | float]
+        cls,
+        moments: Moments,
+        shrinkages: Sequence[str | float],
+        logits: FloatArray | None = None,
     ) -> MomentLines:
-        """Make the lines of some moments, with folds or without.
-
-        If a risk is given, the best line for it is among them; the others serve every metric.
-        """
+        """Make the lines of some moments, with folds or without, at `candidate_angles`."""
         frontiers = Frontier.of_shrinkages(moments, shrinkages)
         others = (moments.without_fold(fold) for fold in range(len(moments.folds)))
-        fold_lines = [_lines_of(Frontier.of_shrinkages(part, shrinkages), risk) for part in others]
-        return cls(frontiers, _lines_of(frontiers, risk), fold_lines)
-
-    def frontier(self, index: int) -> Frontier:
-        """Return the frontier that a line lies on."""
-        return self.frontiers[index // self._per_frontier]
+        of_folds = (Frontier.of_shrinkages(part, shrinkages) for part in others)
+        fold_lines = [_lines_of(parts, logits) for parts in of_folds]
+        return cls(frontiers, _lines_of(frontiers, logits), fold_lines)
 
     def name(self, index: int) -> str:
         """Return what a report calls a line."""
-        shrinkage = self.frontier(index).shrinkage
+        shrinkage = self.frontiers[index // self._per_frontier].shrinkage
         text = shrinkage if isinstance(shrinkage, str) else f"{shrinkage:.2g}"
         trade_off = f"{index % self._per_frontier + 1}/{self._per_frontier}"
         return f"linear discriminant from class moments (shrinkage {text}, trade-off {trade_off})"
@@ -527,8 +440,8 @@ class MomentLines:
             return round_scores(scores_of(X, self.lines))
         return round_scores(held_out_scores(X, fold, self.fold_lines))
 
-    def candidates(self, curves: Sequence[ScoreCurves]) -> list[SummaryCandidate]:
-        """Return the lines as candidates, with the curves of their held-out scores."""
+    def candidates(self, curves: Sequence[ScoreCurves] = ()) -> list[SummaryCandidate]:
+        """Return the lines as candidates, with the curves of their held-out scores if given."""
         shrinkages = [frontier.shrinkage for frontier in self.frontiers]
         return [
             SummaryCandidate(
@@ -536,8 +449,8 @@ class MomentLines:
                 self.lines[index],
                 [lines[index] for lines in self.fold_lines],
                 partial(_shrunk_line, shrinkages, index),
-                curves[index],
-                len(curves[index].scores),
+                curves[index] if curves else None,
+                len(curves[index].scores) if curves else 0,
             )
             for index in range(len(self.lines))
         ]
@@ -547,9 +460,9 @@ class MomentLines:
         return len(self.lines) // len(self.frontiers)
 
 
-def _lines_of(frontiers: list[Frontier], risk: Risk | None) -> FloatArray:
+def _lines_of(frontiers: list[Frontier], logits: FloatArray | None) -> FloatArray:
     return np.concatenate(
-        [frontier.lines_at(frontier.candidate_angles(risk)) for frontier in frontiers]
+        [frontier.lines_at(frontier.candidate_angles(logits)) for frontier in frontiers]
     )
 
 
@@ -558,7 +471,7 @@ def _shrunk_line(
 ) -> FloatArray:
     """Return the line of the same shrinkage and trade-off from the moments of rows."""
     moments = Moments.of(X, positive, weight, classes=[False, True], sample=0)
-    line = MomentLines.of(moments, None, shrinkages).lines[[index]]
+    line = MomentLines.of(moments, shrinkages).lines[[index]]
     scaled: FloatArray = on_one_scale(X, [line], positive, weight)[0][0]
     return scaled
 
@@ -575,7 +488,7 @@ def moment_candidates(
 
     The moments have the folds of the rows, on which the candidates are compared.
     """
-    lines = MomentLines.of(moments, None, SHRINKAGES)
+    lines = MomentLines.of(moments, SHRINKAGES)
     parts = [*lines.fold_lines, lines.lines]
     *fold_lines, whole = on_one_scale(X, parts, positive, weight, fold)
     lines = MomentLines(lines.frontiers, whole, fold_lines)

@@ -545,7 +545,8 @@ class OperatingPoint:
     def _title(self) -> str:
         by_row = getattr(self.metric, "by_row", False)
         by = "decided row by row" if by_row else f"threshold {self.threshold:.6g}"
-        return f"{self.metric.label}, {by}"
+        normal = ", if scores were normal" if self.origin == "normal scores" else ""
+        return f"{self.metric.label}, {by}{normal}"
 
     @property
     def _remarks(self) -> list[str]:

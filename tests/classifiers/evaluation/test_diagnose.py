@@ -38,17 +38,17 @@ class Scores:
 
 @pytest.mark.parametrize("metric", ["error", "auc", RecallAtFPR(0.05)], ids=str)
 def test_normal_scores_are_trusted(metric):
-    classifier = MomentClassifier(metric, learn_from="moments").fit(*normal_rows(seed=1))
+    classifier = MomentClassifier(metric, sample=0).fit(*normal_rows(seed=1))
     diagnosis = diagnose(classifier, *normal_rows(seed=2))
     assert diagnosis.trusted
     assert diagnosis.positive.verdict == diagnosis.negative.verdict == "close to normal"
     assert diagnosis.metric == resolve(metric)
     (advice,) = diagnosis.advice
-    assert "learn_from='moments' and summaries without rows will do" in advice
+    assert "a summary without a sample will do" in advice
 
 
 def test_exponential_scores_are_far_from_normal_and_there_is_advice():
-    classifier = MomentClassifier(RecallAtFPR(0.01), learn_from="moments").fit(*exponential_rows())
+    classifier = MomentClassifier(RecallAtFPR(0.01), sample=0).fit(*exponential_rows())
     diagnosis = diagnose(classifier, *exponential_rows(seed=1))
     assert not diagnosis.trusted
     assert diagnosis.positive.verdict == diagnosis.negative.verdict == "far from normal"
@@ -56,7 +56,7 @@ def test_exponential_scores_are_far_from_normal_and_there_is_advice():
     assert "positive class are skewed" in advice
     assert "negative class are skewed" in advice
     assert "PowerTransformer" in advice
-    assert "train with learn_from='rows'" in advice
+    assert "train from a summary with a sample" in advice
 
 
 def test_of_other_models_the_advice_is_not_to_train_ours():
@@ -217,14 +217,13 @@ def test_any_model_with_scores_can_be_diagnosed(model, labels):
 
 
 def test_our_classifier_is_diagnosed_by_its_metric_and_its_summary():
-    classifier = MomentClassifier(Error(), learn_from="moments", shrinkage=0.0).fit(*normal_rows())
+    classifier = MomentClassifier(Error(), sample=0).fit(*normal_rows())
     X, y = normal_rows(500, seed=3)
     diagnosis = diagnose(classifier, X, y)
     assert diagnosis.metric == Error()
-    # The prediction is that of the training summary, whatever the rows are.
-    assert diagnosis.predicted == pytest.approx(
-        classifier.operating_point_.predicted.metric, abs=1e-9
-    )
+    # The prediction is that of the training summary, whatever the rows are; a fit shrinks it.
+    promised = classifier.operating_point_.predicted.metric
+    assert diagnosis.predicted == pytest.approx(promised, abs=2e-3)
     assert diagnosis.predicted == diagnose(classifier, X[:100], y[:100]).predicted
     assert diagnosis.empirical == pytest.approx(np.mean(classifier.predict(X) != y), abs=1e-12)
 
@@ -247,10 +246,10 @@ def test_weight_is_repetition_in_the_values(row):
 
 def test_a_classifier_of_a_summary_can_be_diagnosed():
     X, y = normal_rows()
-    classifier = MomentClassifier("auc", shrinkage=0.0).fit_summary(Moments.of(X[::2], y[::2]))
+    classifier = MomentClassifier("auc").fit_summary(Moments.of(X[::2], y[::2], sample=0))
     diagnosis = diagnose(classifier, X[1::2], y[1::2])
     promised = classifier.operating_point_.predicted.metric
-    assert diagnosis.predicted == pytest.approx(promised, abs=1e-9)
+    assert diagnosis.predicted == pytest.approx(promised, abs=1e-2)
     assert diagnosis.trusted
 
 

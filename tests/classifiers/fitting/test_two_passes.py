@@ -14,7 +14,7 @@ from sklearn.datasets import load_svmlight_file
 from sklearn.metrics import f1_score, roc_auc_score
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from directrix import DirectClassifier, MomentClassifier, summarize
+from directrix import DirectClassifier, MomentClassifier
 from directrix.engines import HashFolds
 from directrix.fitting.histogram_choice import select_from_histograms
 from directrix.metrics import RecallAtFPR
@@ -107,19 +107,20 @@ def test_it_is_as_good_as_a_fit_of_the_rows_in_memory(parquet, metric, figure):
         )
         for model in (ours, theirs)
     )
-    figure(f"two passes, {metric}: {one:.4f} on other rows, {other:.4f} of a fit in memory")
-    assert abs(one - other) < (CLOSE if metric in ("error", "auc") else 5 * CLOSE)
+    figure(f"one pass, {metric}: {one:.4f} on other rows, {other:.4f} of a fit in memory")
+    # Each draws its sample of 10,000 rows of a class: a rate of 0.8 is known to 0.004.
+    assert abs(one - other) < (3 * CLOSE if metric in ("error", "auc") else 0.015)
     # The rates themselves may differ where the metric is flat.
     found, expected = ours.operating_point_.empirical, theirs.operating_point_.empirical
-    assert abs(found.metric - expected.metric) < 0.005
+    assert abs(found.metric - expected.metric) < 0.015
 
 
 @pytest.mark.every_case
 @pytest.mark.parametrize("source", SOURCES)
 def test_the_line_is_the_same_through_every_engine(parquet, source):
     options = {"target": "y", "features": FEATURES, "fold": HashFolds(5, key="customer")}
-    ours = MomentClassifier("f1").fit_source(SOURCES[source](parquet), **options)
-    theirs = MomentClassifier("f1").fit_source(frame(), **options)
+    ours = MomentClassifier("f1", sample=0).fit_source(SOURCES[source](parquet), **options)
+    theirs = MomentClassifier("f1", sample=0).fit_source(frame(), **options)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-9)
     np.testing.assert_allclose(ours.intercept_, theirs.intercept_, rtol=1e-9)
     scores = np.linspace(-3.0, 3.0, 7)
@@ -157,22 +158,25 @@ class Counted:
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"shrinkage": "cv"}, {"class_weight": "balanced"}], ids=str
+    ("classifier", "passes"), [(MomentClassifier, 1), (DirectClassifier, 2)], ids=["one", "two"]
 )
-def test_the_rows_are_read_exactly_twice(parquet, monkeypatch, options):
+def test_the_rows_are_read_as_often_as_is_said(parquet, monkeypatch, classifier, passes):
     counted = Counted(monkeypatch)
-    MomentClassifier("auc", **options).fit_source(parquet, target="y", features=FEATURES)
-    assert counted.scans == 2
-    assert counted.rows == 2 * N
+    classifier("auc").fit_source(parquet, target="y", features=FEATURES)
+    assert counted.scans == passes
+    assert counted.rows == passes * N
 
 
-def test_what_can_be_read_only_once_is_refused():
+def test_what_can_be_read_only_once_takes_one_pass():
     pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     reader = pa.Table.from_pandas(frame()[:5000]).to_reader(max_chunksize=500)
     with pytest.raises(ValueError, match="did not find the rows of the first: it read 0 rows"):
-        MomentClassifier().fit_source(reader, target="y", features=FEATURES)
+        DirectClassifier().fit_source(reader, target="y", features=FEATURES)
     with pytest.raises(ValueError, match="an iterator can be read only once"):
-        MomentClassifier().fit_source(iter([frame()[:5000]]), target="y", features=FEATURES)
+        DirectClassifier().fit_source(iter([frame()[:5000]]), target="y", features=FEATURES)
+    reader = pa.Table.from_pandas(frame()[:5000]).to_reader(max_chunksize=500)
+    once = MomentClassifier().fit_source(reader, target="y", features=FEATURES)
+    assert once.moments_.count == 5000
 
 
 class Changing:
@@ -199,31 +203,17 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-@pytest.mark.parametrize("classifier", [MomentClassifier, DirectClassifier])
-def test_rows_that_change_between_the_passes_are_refused(classifier, change):
+def test_rows_that_change_between_the_passes_are_refused(change):
     with pytest.raises(ValueError, match="later pass did not find the rows of the first"):
-        classifier("auc").fit_source(Changing(change), target="y")
+        DirectClassifier("auc").fit_source(Changing(change), target="y")
 
 
 def test_the_order_of_rows_may_change_between_the_passes():
     ours, steady = (
-        MomentClassifier("auc").fit_source(Changing(change), target="y")
+        DirectClassifier("auc").fit_source(Changing(change), target="y")
         for change in (lambda rows: rows.sample(frac=1.0), lambda rows: rows)
     )
     np.testing.assert_allclose(ours.coef_, steady.coef_, rtol=1e-9)
-
-
-def test_the_moments_are_those_of_the_rows(parquet):
-    ours = MomentClassifier().fit_source(parquet, target="y", features=FEATURES, weight="w")
-    assert not ours.moments_.folded
-    expected = summarize(frame(), target="y", features=FEATURES, weight="w")
-    assert ours.moments_.count == N
-    np.testing.assert_allclose(
-        ours.moments_.positive.covariance, expected.positive.covariance, rtol=1e-9, atol=1e-12
-    )
-    folded = MomentClassifier(shrinkage="cv").fit_source(parquet, target="y", features=FEATURES)
-    assert len(folded.moments_.folds) == 5
-    assert isinstance(folded.shrinkage_, float)
 
 
 def test_weights_count_as_they_do_in_memory(parquet):
@@ -239,19 +229,8 @@ def test_weights_count_as_they_do_in_memory(parquet):
             quality(weighted, test[FEATURES], test["y"]), quality(theirs, test[FEATURES], test["y"])
         )
     )
-    assert apart.max() < CLOSE
+    assert apart.max() < 3 * CLOSE
     assert np.abs(plain.coef_ - weighted.coef_).max() > 0.01
-
-
-def test_a_weight_is_a_repetition():
-    rows = frame()[:6000]
-    rows = rows.assign(w=np.random.default_rng(2).integers(0, 4, len(rows)))
-    repeated = rows.loc[rows.index.repeat(rows["w"])]
-    options = {"target": "y", "features": FEATURES, "fold": HashFolds(5, key="customer")}
-    ours = MomentClassifier("f1", shrinkage=0.01).fit_source(rows, weight="w", **options)
-    theirs = MomentClassifier("f1", shrinkage=0.01).fit_source(repeated, **options)
-    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-8)
-    np.testing.assert_allclose(ours.intercept_, theirs.intercept_, rtol=1e-8)
 
 
 @pytest.mark.parametrize("class_weight", ["balanced", {"yes": 6.0}], ids=str)
@@ -275,7 +254,7 @@ def test_class_weights_count_as_they_do_in_memory(parquet, class_weight):
     assert min(called[:2]) > 1.5 * called[2]
 
 
-def test_a_transformer_is_part_of_both_passes(parquet):
+def test_a_transformer_is_part_of_the_pass(parquet):
     rows, test = frame(), frame(seed=1)
     columns = ["town", *FEATURES]
     made = make_column_transformer(
@@ -290,7 +269,7 @@ def test_a_transformer_is_part_of_both_passes(parquet):
     apart = np.subtract(
         quality(ours, unseen, test["y"]), quality(theirs, unseen.to_numpy(), test["y"])
     )
-    assert np.abs(apart).max() < CLOSE
+    assert np.abs(apart).max() < 5 * CLOSE
     without = MomentClassifier("error").fit_source(parquet, target="y", features=FEATURES)
     assert quality(ours, unseen, test["y"])[1] > quality(without, test[FEATURES], test["y"])[1]
 
@@ -323,16 +302,10 @@ def test_probabilities_are_those_of_the_rows(parquet):
     for low, high in ((0.0, 0.1), (0.1, 0.3), (0.3, 0.7), (0.7, 1.0)):
         own = (called >= low) & (called < high)
         assert abs(called[own].mean() - (test["y"][own] == "yes").mean()) < 0.05
-    assert "score histograms of held-out rows" in ours.calibration_.how
+    assert ours.calibration_.how.endswith("the training rows")
 
 
 # ── what is refused ───────────────────────────────────────────────────────────────────────────────
-
-
-@pytest.mark.parametrize("fold", ["part", 3, np.zeros(N)], ids=["a column", "a number", "an array"])
-def test_rows_are_held_out_by_a_hash_only(fold):
-    with pytest.raises(TypeError, match=r"holds rows out by a hash: give fold=HashFolds\(5, key="):
-        MomentClassifier().fit_source(frame(), target="y", features=FEATURES, fold=fold)
 
 
 def test_one_classifier_is_of_one_group():
@@ -392,10 +365,10 @@ def test_covtype_is_learnt_as_well_from_files(covtype, metric, figure):
     theirs = MomentClassifier(metric).fit(*rows)
     one, other = quality(ours, X, y), quality(theirs, X.to_numpy(), y)
     trained_for = ["error", "auc"].index(metric)
-    close = CLOSE if SELECTION.limit is None else 3 * CLOSE  # a sixth of the rows
+    close = 3 * CLOSE  # each has its own sample
     assert abs(one[trained_for] - other[trained_for]) < close
     assert np.abs(np.subtract(one, other)).max() < 2 * close
     figure(
-        f"two passes on covtype, {metric}: accuracy {one[0]:.4f} ({other[0]:.4f} in memory), "
+        f"one pass over covtype, {metric}: accuracy {one[0]:.4f} ({other[0]:.4f} in memory), "
         f"AUC {one[1]:.4f} ({other[1]:.4f})"
     )

@@ -8,8 +8,9 @@ from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
 from directrix import DirectClassifier, MomentClassifier, Moments
+from directrix.designs.sampled import least_correlation
 from directrix.export import load, save
-from directrix.frontier import Frontier, validated_shrinkage
+from directrix.frontier import Frontier
 from directrix.metrics import AUC, RecallAtFPR
 from directrix.metrics.table import TABLE
 
@@ -31,19 +32,18 @@ NAMED = {"pandas": named, "polars": lambda X: pl.DataFrame(X, schema=list(named(
 
 
 @pytest.mark.parametrize("frame", NAMED.values(), ids=NAMED)
-@pytest.mark.parametrize("shrinkage", ["oas", "cv"])
-def test_names_of_the_features_are_kept(frame, shrinkage):
+def test_names_of_the_features_are_kept(frame):
     X, y = rows()
     names = ["age", "pay", "size", "day"]
     if not hasattr(StandardScaler().fit(frame(X)), "feature_names_in_"):
         pytest.skip("this scikit-learn does not read the names of such a frame")
     for ours in (
-        MomentClassifier("auc", shrinkage=shrinkage).fit(frame(X), y),
-        MomentClassifier("auc", shrinkage=shrinkage).partial_fit(frame(X), y),
+        MomentClassifier("auc").fit(frame(X), y),
+        MomentClassifier("auc").partial_fit(frame(X), y),
     ):
         assert ours.feature_names_in_.tolist() == names
         assert ours.moments_.feature_names == tuple(names)
-        again = MomentClassifier(shrinkage=0.1).fit_summary(ours.moments_)
+        again = MomentClassifier().fit_summary(ours.moments_)
         assert again.feature_names_in_.tolist() == names
         assert again.predict(frame(X)).shape == y.shape
         with pytest.raises(ValueError, match="feature names"):
@@ -58,40 +58,10 @@ def test_rows_without_names_leave_none():
     assert ours.n_features_in_ == MomentClassifier().fit_summary(ours.moments_).n_features_in_ == 4
 
 
-def test_validated_shrinkage_with_rows_is_much_where_rows_are_few():
-    noise = np.random.default_rng(0).normal(size=(120, 60))
-    y = np.arange(120) % 2 == 0
-    few = MomentClassifier("auc", shrinkage="cv").fit(noise + 0.3 * y[:, None], y)
-    assert few.shrinkage_ >= 0.1
-    assert few.moments_.folded  # so that the next day's rows can be added
-    X, y = rows(5000, 10)
-    X = X @ np.linalg.cholesky(0.02 * np.eye(10) + 0.98).T
-    many = MomentClassifier("auc", shrinkage="cv").fit(X, y)
-    assert many.shrinkage_ <= 0.1
-    light = MomentClassifier("auc", shrinkage=many.shrinkage_).fit(X, y)
-    heavy = MomentClassifier("auc", shrinkage=1.0).fit(X, y)
-    aucs = [AUC().score(y, ours.decision_function(X)) for ours in (light, many, heavy)]
-    assert aucs[2] < aucs[1] == pytest.approx(aucs[0], abs=5e-3)
-
-
-def test_validated_shrinkage_of_a_folded_summary_is_that_of_its_folds():
-    X, y = rows()
-    moments = Moments.of(X, y, fold=np.arange(len(y)) % 5)
-    ours = MomentClassifier("auc", shrinkage="cv").fit_summary(moments)
-    assert ours.shrinkage_ == validated_shrinkage(moments, "auc").share
-    fixed = MomentClassifier("auc", shrinkage=ours.shrinkage_).fit_summary(moments)
-    np.testing.assert_array_equal(ours.coef_, fixed.coef_)
-    assert ours.moments_ == moments
-    assert fixed.moments_ == moments.unfolded()
-    with pytest.raises(ValueError, match="needs a summary of two folds"):
-        MomentClassifier(shrinkage="cv").fit_summary(moments.unfolded())
-
-
-@pytest.mark.parametrize("shrinkage", ["oas", "cv"])
 @pytest.mark.parametrize("first", [False, True])
-def test_rows_of_one_class_are_waited_with_until_the_other_comes(first, shrinkage):
+def test_rows_of_one_class_are_waited_with_until_the_other_comes(first):
     X, y = rows()
-    ours = MomentClassifier("auc", shrinkage=shrinkage)
+    ours = MomentClassifier("auc")
     own = y == first
     with pytest.warns(UserWarning, match=f"all rows so far are of class .*{first}") as caught:
         ours.partial_fit(X[own], y[own], classes=[False, True])
@@ -99,7 +69,7 @@ def test_rows_of_one_class_are_waited_with_until_the_other_comes(first, shrinkag
     assert set(ours.predict(X)) == {first}
     assert ours.predict_proba(X).shape == (len(X), 2)
     ours.partial_fit(X[~own], y[~own])
-    whole = MomentClassifier("auc", shrinkage=shrinkage).partial_fit(X, y)
+    whole = MomentClassifier("auc").partial_fit(X, y)
     np.testing.assert_allclose(ours.coef_, whole.coef_, rtol=1e-10)
     np.testing.assert_allclose(ours.intercept_, whole.intercept_, rtol=1e-10)
     assert ours.moments_.count == len(X)
@@ -112,26 +82,14 @@ def test_the_first_rows_of_one_class_need_both_labels():
         MomentClassifier().partial_fit(X, np.zeros(len(X)))
 
 
-def test_validated_shrinkage_waits_for_rows_of_both_classes_in_two_folds():
-    X, y = rows(gap=3.0)
-    index = np.array([np.flatnonzero(y)[0], *np.flatnonzero(~y)[:50]])
-    ours = MomentClassifier("auc", shrinkage="cv")
-    with pytest.warns(UserWarning, match="too few rows of both classes.*'oas'") as caught:
-        ours.partial_fit(X[index], y[index])
-    assert caught[0].filename == __file__
-    assert ours.shrinkage_ == "oas"
-    ours.partial_fit(X, y)
-    assert 0 < ours.shrinkage_ <= 1
-
-
 def test_fit_forgets_what_was_before_and_partial_fit_does_not():
     X, y = rows()
-    ours = MomentClassifier(learn_from="moments").fit(X[:200], y[:200])
+    ours = MomentClassifier(sample=0).fit(X[:200], y[:200])
     ours.partial_fit(X[200:], y[200:])
     assert ours.moments_.count == 400
     np.testing.assert_array_equal(
         ours.fit(X[:200], y[:200]).coef_,
-        MomentClassifier(learn_from="moments").fit(X[:200], y[:200]).coef_,
+        MomentClassifier(sample=0).fit(X[:200], y[:200]).coef_,
     )
 
 
@@ -139,8 +97,9 @@ def test_parameters_are_kept_as_given():
     options = {
         "metric": RecallAtFPR(0.02),
         "positive": True,
-        "shrinkage": 0.2,
-        "learn_from": "moments",
+        "sample": 100,
+        "guarantee": 0.9,
+        "limits": {"fpr": 0.2},
         "class_weight": {True: 2.0},
         "verbose": 1,
     }
@@ -171,9 +130,7 @@ def lacking():
 
 
 @pytest.mark.parametrize("what", lacking())
-@pytest.mark.parametrize(
-    "options", [{}, {"shrinkage": "cv"}, {"class_weight": "balanced"}], ids=str
-)
+@pytest.mark.parametrize("options", [{}, {"class_weight": "balanced"}], ids=str)
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
 def test_a_summary_without_rows_of_both_classes_is_refused_in_words(row, options, what):
     moments, message = lacking()[what]
@@ -192,13 +149,22 @@ def test_a_source_without_rows_of_both_classes_is_refused_in_words(classifier):
         (table[:0], "there are no rows to"),
         (iter([table[:0]]), "there are no rows to"),
         (table[y], r"one class only, \[1.0\]"),
-        (table[:3], "too few for these folds. Give fold="),
     ):
         with pytest.raises(ValueError, match=message):
             classifier().fit_source(source, target=X.shape[1])
 
 
 # ── going on ──────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.filterwarnings("ignore::directrix.exceptions.FewRowsWarning")
+def test_few_rows_of_a_class_are_enough_to_begin():
+    X, y = rows(gap=3.0)
+    for n_pos in (1, 2, 3):
+        index = np.append(np.flatnonzero(y)[:n_pos], np.flatnonzero(~y)[:50])
+        ours = MomentClassifier("auc").partial_fit(X[index], y[index])
+        assert np.isfinite(ours.predict_proba(X)).all()
+    assert ours.partial_fit(X, y).moments_.count == 53 + len(y)
 
 
 def test_other_classes_in_a_later_call_are_refused():
@@ -213,7 +179,7 @@ def test_other_classes_in_a_later_call_are_refused():
 
 def test_a_loaded_classifier_goes_on_once_it_has_its_summary(tmp_path):
     X, y = rows()
-    first = MomentClassifier(learn_from="moments").fit(X[:200], y[:200])
+    first = MomentClassifier(sample=0).fit(X[:200], y[:200])
     save(first, tmp_path / "some.model")
     first.moments_.save(tmp_path / "some.moments")
     again = load(tmp_path / "some.model")
@@ -222,3 +188,53 @@ def test_a_loaded_classifier_goes_on_once_it_has_its_summary(tmp_path):
     np.testing.assert_array_equal(again.coef_, first.coef_)
     again.fit_summary(Moments.load(tmp_path / "some.moments")).partial_fit(X[200:], y[200:])
     np.testing.assert_array_equal(again.coef_, first.partial_fit(X[200:], y[200:]).coef_)
+
+
+# ── the sample of a summary ───────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("classifier", [MomentClassifier, DirectClassifier])
+@pytest.mark.parametrize("folded", [True, False])
+def test_a_sample_trains_as_well_as_all_rows(classifier, folded):
+    X, y = rows(20_000)
+    fold = np.arange(len(y)) % 5 if folded else None
+    summary = Moments.of(X, y, fold=fold, sample=2_000)
+    ours = classifier(RecallAtFPR(0.05)).fit_summary(summary)
+    all_rows = classifier(RecallAtFPR(0.05)).fit(X, y)
+    new = np.random.default_rng(1)
+    labels = new.random(40_000) < 0.3
+    X = new.normal(size=(40_000, 4))
+    X[:, 0] += 1.2 * labels
+    X[:, -1] *= np.where(labels, 2.0, 1.0)
+    recalls = [
+        RecallAtFPR(0.05).score(labels, each.decision_function(X)) for each in (ours, all_rows)
+    ]
+    assert recalls[0] > recalls[1] - 0.02
+    # The limit is kept in expectation: four deviations of a share of 2,000 negatives.
+    assert abs(ours.predict(X)[~labels].mean() - 0.05) < 4.0 * np.sqrt(0.05 * 0.95 / 2_000)
+    point = ours.operating_point_
+    assert point.intervals.tpr[0] < ours.predict(X)[labels].mean() < point.intervals.tpr[1]
+    # The weights of the sampled rows restore the share of positives.
+    shares = point.empirical.tpr * y.mean(), point.empirical.fpr * (1.0 - y.mean())
+    assert point.empirical.precision == pytest.approx(shares[0] / sum(shares), rel=1e-6)
+
+
+def test_a_direct_fit_of_a_summary_keeps_a_limit_by_a_fold_and_needs_a_sample():
+    X, y = rows(4_000)
+    summary = Moments.of(X, y, fold=np.arange(4_000) % 5)
+    ours = DirectClassifier("error", guarantee=0.9, limits={"fpr": 0.1}, warn_baseline=False)
+    ours.fit_summary(summary)
+    assert "fpr <= 0.1" in ours.operating_point_.guarantee
+    with pytest.raises(ValueError, match="no rows: make it with sample="):
+        DirectClassifier("error").fit_summary(summary.without_sample())
+
+
+def test_lines_that_differ_between_folds_correlate_little():
+    fold, rng = np.arange(200) % 2, np.random.default_rng(0)
+    whole = rng.normal(size=(200, 3))
+    held_out = whole.copy()
+    held_out[fold == 1, 1] *= -1.0
+    held_out[:, 2] = 1.0
+    np.testing.assert_allclose(
+        least_correlation(whole, held_out, fold), [1.0, -1.0, 0.0], atol=1e-12
+    )

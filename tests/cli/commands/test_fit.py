@@ -15,7 +15,7 @@ def test_a_fit_of_summaries_is_the_library_call(call, files, tmp_path):
     days = [files / "monday.moments", files / "tuesday.moments"]
     result = call("fit", *days, "--metric", "recall@fpr=0.05", "-o", tmp_path / "m.dx")
     assert result.code == 0, result.err
-    assert "if scores were normal" in result.out
+    assert "expected on new rows" in result.out
     moments = Moments.load(days[0]) + Moments.load(days[1])
     expected = MomentClassifier(RecallAtFPR(0.05)).fit_summary(moments)
     model = load(tmp_path / "m.dx")

@@ -39,7 +39,7 @@ def test_ten_thousand_rows_are_scored_as_by_the_estimator(
 
 def test_features_far_from_zero_keep_their_digits_in_float32():
     X = 1e6 + np.array([[-2.0], [-1.0], [1.0], [2.0]])
-    classifier = MomentClassifier(learn_from="moments").fit(X, [0, 0, 1, 1])
+    classifier = MomentClassifier(sample=0).fit(X, [0, 0, 1, 1])
     with pytest.warns(Float32PrecisionWarning):  # these features happen to fit in float32
         model = to_onnx(classifier, dtype="float32")
     _, _, score = run(model, X.astype(np.float32))
@@ -48,7 +48,7 @@ def test_features_far_from_zero_keep_their_digits_in_float32():
 
 def test_by_default_labels_are_those_of_the_estimator_far_from_zero():
     X, y = blobs(center=1e9)
-    classifier = MomentClassifier(learn_from="moments").fit(X, y)
+    classifier = MomentClassifier(sample=0).fit(X, y)
     label, _, score = run(to_onnx(classifier), X)
     assert score.dtype == np.float64
     assert label.tolist() == classifier.predict(X).tolist()
@@ -57,7 +57,7 @@ def test_by_default_labels_are_those_of_the_estimator_far_from_zero():
 @pytest.mark.parametrize("signs", [(1.0, 1.0), (1.0, -1.0)])  # of the second, the intercept is 0
 def test_float32_warns_where_it_changes_labels(signs):
     X, y = blobs(center=1e9, signs=signs)
-    classifier = MomentClassifier(learn_from="moments").fit(X, y)
+    classifier = MomentClassifier(sample=0).fit(X, y)
     with pytest.warns(Float32PrecisionWarning, match='dtype="float64"') as caught:
         model = to_onnx(classifier, dtype="float32")
     assert caught[0].filename == __file__
@@ -68,7 +68,7 @@ def test_float32_warns_where_it_changes_labels(signs):
 @pytest.mark.parametrize("center", [0.0, 100.0])
 def test_float32_does_not_warn_where_its_digits_are_enough(center):
     X, y = blobs(center)
-    classifier = MomentClassifier(learn_from="moments").fit(X, y)
+    classifier = MomentClassifier(sample=0).fit(X, y)
     label, _, _ = run(to_onnx(classifier, dtype="float32"), X.astype(np.float32))
     assert (label == classifier.predict(X)).mean() > 0.999
 

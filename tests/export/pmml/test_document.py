@@ -240,7 +240,7 @@ def test_columns_may_have_other_names(java):
 
 def test_what_is_refused():
     with pytest.raises(TypeError, match=r"writes scorecards, not a MomentClassifier: .*to_onnx"):
-        to_pmml(MomentClassifier(learn_from="moments").fit([[0.0], [1.0], [2.0]], [0, 0, 1]))
+        to_pmml(MomentClassifier(sample=0).fit([[0.0], [1.0], [2.0]], [0, 0, 1]))
     counted = BinCounts.of(Binner().fit([["a"], ["b"]] * 9), [["a"], ["b"]] * 9, [0, 1 << 31] * 9)
     with pytest.raises(LabelRangeError, match="label 2147483648 is beyond 32 bits"):
         to_pmml(ScorecardClassifier(max_lines=None).fit_summary(counted))

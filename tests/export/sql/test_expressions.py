@@ -196,9 +196,7 @@ def test_a_column_without_coefficient_is_not_read(fitted):
 
 
 def test_numbers_are_doubles_with_all_digits():
-    classifier = MomentClassifier(learn_from="moments").fit(
-        [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
-    )
+    classifier = MomentClassifier(sample=0).fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
     classifier.coef_[0, 0], classifier.intercept_[0] = 0.1 + 0.2, -1e-17
     sql = to_sql(classifier, columns=["x"])
     with duckdb.connect() as connection:

@@ -83,19 +83,19 @@ def fit(
     of_card = _card_parameters(max_lines, points)
     positive = positive or settings.text("positive")
     if _are_summaries(data):
-        require(classifier in (None, "moment"), "a summary is fitted with -c moment", "-c")
+        message = "a summary is fitted with -c moment or -c direct"
+        require(classifier != "scorecard", message, "-c")
         options: dict[str, Any] = {"--max-lines": max_lines, "--points": points, "--config": config}
-        options |= {"--two-passes": two_passes or None, "--guarantee": guarantee}
+        options |= {"--two-passes": two_passes or None}
         options |= {"--target": target, "--features": features, "--drop": drop, "--weight": weight}
         refused = ", ".join(name for name, value in options.items() if value is not None)
-        require(not refused, f"a summary has no rows: leave out {refused}", "ROWS")
-        model: Any = _fit_summaries(data, parameters, positive)
+        require(not refused, f"a summary has no columns to choose: leave out {refused}", "ROWS")
+        kind: Any = DirectClassifier if classifier == "direct" else MomentClassifier
+        model = _fit_summaries(kind, data, parameters, positive)
     else:
         is_card = classifier in (None, "scorecard")
         require(is_card or not config, "settings are those of a scorecard", "--config")
         require(is_card or not of_card, "only cards have lines and points", "-c")
-        message = "moment keeps no guarantee: use scorecard or direct"
-        require(classifier != "moment" or guarantee is None, message, "-c")
         roles = {
             "target": target or settings.text("target"),
             "weight": weight or settings.text("weight"),
@@ -136,15 +136,16 @@ def _card_parameters(max_lines: str | None, points: str | None) -> dict[str, Any
     return parameters
 
 
-def _fit_summaries(paths: list[str], parameters: dict[str, Any], positive: str | None) -> Any:
+def _fit_summaries(
+    kind: Any, paths: list[str], parameters: dict[str, Any], positive: str | None
+) -> Any:
     """Return a model of the sum of some summaries."""
-    from directrix.classifiers import MomentClassifier
     from directrix.cli.rows import label_of, require_two
 
     moments = reduce(add, map(load_summary, paths))
     labels = moments.classes.tolist()
     require_two(labels)
-    model = MomentClassifier(**parameters | {"positive": label_of(positive, labels)})
+    model = kind(**parameters | {"positive": label_of(positive, labels)})
     return model.fit_summary(moments)
 
 

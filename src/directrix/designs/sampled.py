@@ -1,0 +1,177 @@
+"""SampleSearch: linear models of a summary, among which its sample of rows chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from directrix._typing import AnyArray, FloatArray, IntArray
+from directrix.fitting.choice import Chosen, choose, limit_by_order, sizes_of
+from directrix.fitting.evidence import RowEvidence
+from directrix.fitting.training_rows import Rows, Standardization
+from directrix.frontier.compare import (
+    FIRST_ROWS,
+    REACH,
+    Candidate,
+    compare,
+    first_rows_per_class,
+    on_one_scale,
+    rescaled_weights,
+    scores_of,
+)
+from directrix.frontier.curves import Curves, ScoreCurves, round_scores
+from directrix.frontier.moment_frontier import SHRINKAGES, MomentLines
+from directrix.frontier.row_frontier import RowCandidate, RowFrontier
+from directrix.frontier.search import FTOL
+from directrix.linear import Logistic
+from directrix.linear.recipes import Recipe
+from directrix.moments import Moments
+
+#: With fewer rows of the smaller class per feature, a line fits its training rows too well.
+_MIN_ROWS_PER_FEATURE = 100
+#: Positions on the arc of the lines of each shrinkage. Where rows are few, those at its ends are
+#: other lines in every fold.
+_LOGITS, _LOGITS_OF_FEW = np.linspace(-6.0, 6.0, 13), np.linspace(-4.0, 4.0, 5)
+#: Least correlation, in every fold, of the scores of a line with those of its copy without the
+#: fold: less, and a threshold of the copies is none of the line.
+_STABLE = 0.9
+_FISHER = 1
+#: Ridges of the logistic regressions, which make up for heavy tails: there, moments alone are
+#: far behind.
+_RIDGES = (3e-2, 1e-3)
+#: Features beyond which a summary may keep all rows instead of matrices (measured: dense rows take
+#: the same time either way at 1,000 features and five rows per feature, or 2,000 and eight). There
+#: is one shrinkage then, as each takes a solver of large systems.
+WIDE_FEATURES = 1_000
+_FINALISTS = 5
+
+
+def is_small(rows: Rows) -> bool:
+    """Return whether rows are so few that lines must be judged by rows they were not made from."""
+    smaller = min(np.count_nonzero(rows.positive), np.count_nonzero(~rows.positive))
+    return bool(smaller < _MIN_ROWS_PER_FEATURE * rows.X.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class SampleSearch:
+    """Candidates of a summary and the sample of rows in it, which all metrics share.
+
+    Candidates are lines of the moments of all rows, with several shrinkages and trade-offs, and two
+    logistic regressions of the sample. ``scores`` of shape (n, k) are those of the sampled rows:
+    held out where the rows have folds.
+    """
+
+    rows: Rows
+    candidates: Sequence[Candidate]
+    scores: FloatArray
+    _curves: dict[int, ScoreCurves] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, moments: Moments, rows: Rows) -> SampleSearch:
+        """Make the candidates; ``rows`` are in random order, with folds if these are held out.
+
+        The folds of the moments are those of the rows.
+        """
+        few, wide = rows.fold is not None, rows.X.shape[1] > WIDE_FEATURES
+        of_moments = MomentLines.of(
+            moments if few else moments.unfolded(),
+            SHRINKAGES[:1] if wide else SHRINKAGES,
+            _LOGITS_OF_FEW if few or wide else _LOGITS,
+        )
+        parts = [*of_moments.fold_lines, of_moments.lines]
+        *fold_lines, whole = on_one_scale(rows.X, parts, rows.positive, rows.weight, rows.fold)
+        of_moments = MomentLines(of_moments.frontiers, whole, fold_lines)
+        scores = of_moments.held_out(rows.X, rows.fold)
+        kept = np.arange(scores.shape[1])
+        if rows.fold is not None:
+            of_all = round_scores(scores_of(rows.X, of_moments.lines))
+            stable = least_correlation(of_all, scores, rows.fold) >= _STABLE
+            stable[_FISHER] = True
+            kept = np.flatnonzero(stable)
+        logistic = [] if wide else _logistic_regressions(rows)
+        lines = of_moments.candidates()
+        return cls(
+            rows,
+            [*logistic, *(lines[k] for k in kept)],
+            np.column_stack([*(each.curves.scores for each in logistic), scores[:, kept]]),
+        )
+
+    def choose(self, metric: Any) -> Chosen:
+        """Choose the best candidate by the exact metric, at a limit that new rows keep on average.
+
+        All are compared on the first rows of each class; the best of them, and the best logistic
+        regression, on all rows.
+        """
+        sizes, at = sizes_of(self.rows), metric
+        if metric.limit is not None:
+            at = metric.with_limit(limit_by_order(metric.limit, sizes))
+        order = np.argsort(compare(at, self._first).deciding, kind="stable")
+        simple = [k for k in order if self.candidates[k].complexity == 0.0]
+        finalists = np.union1d(order[:_FINALISTS], simple[:1]).astype(np.intp)
+        curves = [self._all_rows(k) for k in finalists.tolist()]
+        candidates = [self.candidates[k] for k in finalists]
+        return choose(metric, candidates, compare(at, curves), sizes, curves)
+
+    def evidence(self, chosen: Chosen) -> tuple[FloatArray, RowEvidence]:
+        """Return the line of the chosen candidate, and its scores."""
+        candidate, rows = chosen.candidate, self.rows
+        lines = np.stack([candidate.line, *candidate.fold_lines])
+        every = round_scores(scores_of(rows.X, lines))
+        held_out = every[:, 0]
+        if len(lines) > 1:
+            held_out = self.scores[:, self.candidates.index(candidate)]
+        return lines[0].copy(), RowEvidence(rows, held_out, every)
+
+    @cached_property
+    def _first(self) -> list[ScoreCurves]:
+        """Curves of all candidates on the first rows of each class."""
+        rows = self.rows
+        index = first_rows_per_class(rows.positive, FIRST_ROWS)
+        if len(index) == len(rows.positive):
+            return [self._all_rows(k) for k in range(len(self.candidates))]
+        weight = rescaled_weights(rows.positive, rows.weight, index)
+        positive, scores = rows.positive[index], self.scores[index]
+        return [Curves.of_scores(positive, column, weight, None) for column in scores.T]
+
+    def _all_rows(self, index: int) -> ScoreCurves:
+        """Return the curves of a candidate on all rows."""
+        if index not in self._curves:
+            self._curves[index] = self._of(self.scores[:, index])
+        return self._curves[index]
+
+    def _of(self, scores: FloatArray) -> ScoreCurves:
+        # Without folds: the scores of all folds together have one threshold.
+        rows = self.rows
+        return Curves.of_scores(rows.positive, scores, rows.weight, None, rows.group)
+
+
+def _logistic_regressions(rows: Rows) -> list[RowCandidate]:
+    units = Standardization.of(rows.X, rows.weight)
+    frontier = RowFrontier(
+        units.rows(rows.X), *rows[1:5], ftol=FTOL, to_features=units.line_back, reach=REACH
+    )
+    candidates = frontier.plan(Recipe(Logistic(), ridge) for ridge in _RIDGES)
+    frontier.solve_together(candidates, frontier.folds)
+    for candidate in candidates:
+        candidate.fit()
+    return candidates
+
+
+def least_correlation(whole: FloatArray, held_out: FloatArray, fold: IntArray) -> AnyArray:
+    """Return the least correlation over folds between two scores of the rows of a fold.
+
+    Both have the shape (n, k). Scores that are all equal correlate with none.
+    """
+    least = np.ones(whole.shape[1])
+    for number in range(int(fold.max()) + 1):
+        inside = fold == number
+        if np.count_nonzero(inside) > 1:
+            ours, theirs = (part[inside] - part[inside].mean(axis=0) for part in (whole, held_out))
+            squares = np.square(ours).sum(axis=0) * np.square(theirs).sum(axis=0)
+            products = (ours * theirs).sum(axis=0)
+            least = np.minimum(least, products / np.sqrt(np.where(squares > 0, squares, np.inf)))
+    return least
