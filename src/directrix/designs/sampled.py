@@ -27,7 +27,7 @@ from directrix.frontier.curves import Curves, ScoreCurves, round_scores
 from directrix.frontier.moment_frontier import SHRINKAGES, MomentLines
 from directrix.frontier.row_frontier import RowCandidate, RowFrontier
 from directrix.frontier.search import FTOL
-from directrix.linear import Logistic
+from directrix.linear.margin import Logistic
 from directrix.linear.recipes import Recipe
 from directrix.moments import Moments
 

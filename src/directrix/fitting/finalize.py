@@ -124,23 +124,20 @@ def finalize(
     selection: Selection,
     lines: Lines,
     *,
-    rows: Rows | None = None,
     units: Standardization | None = None,
     choice: Choice | None = None,
     scaled: ScaledLines | None = None,
 ) -> Finalized:
     """Set the threshold of the chosen candidate, and assess it for new rows.
 
-    ``lines`` are those of the chosen candidate, in the units of the selection's rows. ``rows`` set
-    the threshold, where they are more than those of the selection. ``units`` are those of the rows;
-    the features' own by default. ``choice`` is that of the model this one is made from, if it has
-    been repeated already. ``scaled`` are the lines on one scale, if they are known.
+    ``lines`` are those of the chosen candidate, in the units of the selection's rows. ``units`` are
+    those of the rows; the features' own by default. ``choice`` is that of the model this one is
+    made from, if it has been repeated already. ``scaled`` are the lines on one scale, if known.
     """
-    rows = selection.rows if rows is None else rows
+    rows = selection.rows
     scaled = lines.on_one_scale(rows) if scaled is None else scaled
     if choice is None:
-        if rows is selection.rows:
-            selection = selection.with_scores(scaled.held_out)
+        selection = selection.with_scores(scaled.held_out)
         choice = Choice.of(metric, selection, sizes_of(rows))
     end = finish(metric, choice, RowEvidence(rows, scaled.held_out, scaled.every))
     line = scaled.refit.copy()

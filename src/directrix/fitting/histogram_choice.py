@@ -16,7 +16,6 @@ from directrix.fitting.trials import Trials
 from directrix.frontier.compare import (
     Comparison,
     LeastLoss,
-    OneStandardError,
     best_values,
     compare,
     compare_values,
@@ -35,13 +34,9 @@ from directrix.moments.score_histogram import ScoreHistogram
 
 @dataclass(frozen=True, eq=False)
 class HistogramChoice:
-    """The candidate that is best on score histograms of all rows, with its held-out scores.
-
-    ``index`` is that of the candidate, and ``comparison`` is of all candidates.
-    """
+    """The candidate that is best on score histograms of all rows, with its held-out scores."""
 
     index: int
-    comparison: Comparison
     choice: Choice
     evidence: CountEvidence
 
@@ -78,17 +73,14 @@ def select_from_histograms(
 
     ``folds`` are the held-out scores of all candidates, fold by fold. ``factors`` are the class
     weights of the negatives and of the positives. ``trials`` are what was chosen on some of the
-    rows before the candidates were made. With ``complexities`` the simplest of the candidates that
-    are as good as the best by the criterion is chosen; without, the best by the metric is. Another
-    ``rule`` may choose a size of a candidate; sizes come after the candidates that have
-    complexities. ``variance`` is that of claims about new rows.
+    rows before the candidates were made. The best by the metric is chosen, or a size of a candidate
+    by a ``rule``; sizes come after the candidates that have ``complexities``. ``variance`` is that
+    of claims about new rows.
     """
     curves = Curves.of_counts(folds, factors)
     comparison = compare_histograms(metric, curves, complexities)
     if rule is None:
         rule = LeastLoss()
-        if complexities is not None:
-            rule = OneStandardError.of(comparison, complexities)
     else:
         comparison = _with_sizes(comparison, rule)
     index = rule(comparison.deciding)
@@ -106,7 +98,7 @@ def select_from_histograms(
         trials,
         variance,
     )
-    return HistogramChoice(index, comparison, choice, CountEvidence(folds, index, factors))
+    return HistogramChoice(index, choice, CountEvidence(folds, index, factors))
 
 
 def compare_histograms(

@@ -31,6 +31,7 @@ def test_losses_are_means_of_splits_that_both_have():
 
 
 @pytest.mark.filterwarnings("ignore::directrix.exceptions.FewRowsWarning")
+@pytest.mark.filterwarnings("ignore::FutureWarning")  # of LogisticRegressionCV
 def test_a_quick_run_measures_a_small_set():
     try:
         load("sonar")

@@ -8,7 +8,6 @@ import pytest
 from directrix import (
     DirectClassifier,
     MomentClassifier,
-    Moments,
     OperatingPointClassifier,
     ScorecardClassifier,
 )
@@ -106,9 +105,7 @@ def test_a_fit_keeps_one_result(table):
     np.testing.assert_array_equal(np.append(line.coef_, line.intercept_), result.line)
     assert line.operating_point_ is result.operating_point
     assert line.operating_point_.origin == "held-out rows"
-    assert MomentClassifier("f1").fit_summary(Moments.of(X, y)).operating_point_.origin == (
-        "normal scores"
-    )
+    assert MomentClassifier("f1", sample=0).fit(X, y).operating_point_.origin == "normal scores"
     assert line.report_ is result.report
     with pytest.raises(AttributeError):
         line.operating_point_ = None

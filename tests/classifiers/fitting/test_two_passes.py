@@ -292,7 +292,8 @@ def test_labels_may_be_given_beside_the_rows(labels):
     renamed = MomentClassifier("f1").fit_source(
         rows.assign(y=y), target="y", features=FEATURES, fold=fold
     )
-    np.testing.assert_array_equal(named.coef_, renamed.coef_)
+    # But the order in which sampled rows are summed up.
+    np.testing.assert_allclose(named.coef_, renamed.coef_, rtol=1e-9)
 
 
 def test_probabilities_are_those_of_the_rows(parquet):
