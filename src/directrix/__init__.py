@@ -49,7 +49,7 @@ _ROOMS = (
     *("risks", "tables"),
 )
 #: Rooms without public names, which tab completion leaves out.
-_INTERNAL_ROOMS = ("designs", "files", "fitting", "linear", "models", "rows")
+_INTERNAL_ROOMS = ("cards", "designs", "files", "fitting", "linear", "models", "rows")
 
 if not TYPE_CHECKING:  # or every name would be there to a type checker
 

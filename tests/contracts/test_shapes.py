@@ -5,7 +5,7 @@ import pytest
 import shapes
 from sklearn.metrics import roc_auc_score
 
-from directrix.designs import merging
+from directrix.cards import merging
 
 #: Small tables, whose fits take seconds.
 QUICK = [cell for cell in shapes.CELLS if cell.columns <= 10 and cell.rows == 400][:5]

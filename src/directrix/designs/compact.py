@@ -17,8 +17,8 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from directrix._typing import AnyArray, FloatArray, IntArray
-from directrix.designs.compression import RowCompression, Teacher
-from directrix.designs.merging import Groups
+from directrix.cards.compression import RowCompression, Teacher
+from directrix.cards.merging import Groups
 from directrix.designs.points import (
     finished,
     log_odds_line,

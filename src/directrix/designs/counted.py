@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from directrix.cards.compression import compression_of_counts
 from directrix.designs.compact import CAUTIOUS_LINES, MOST_LINES, SIZES, as_good, largest_losses
-from directrix.designs.compression import compression_of_counts
 from directrix.designs.points import scaled_without_rows
 from directrix.designs.trainers import CountTrainer
 from directrix.fitting.finalize import finalize_on_moments

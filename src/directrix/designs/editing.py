@@ -1,6 +1,6 @@
 """Edits of a card: groups of bins are changed by hand, and all points follow from the full card.
 
-The full card is the *teacher*, as of compact cards (`directrix.designs.compression`): its bins are
+The full card is the *teacher*, as of compact cards (`directrix.cards.compression`): its bins are
 the atoms, the lines of an edited card are groups of atoms, and the points of a group are those that
 are nearest to the teacher in its curvature. That is one linear solve for the card of all rows and
 one for the card made without each fold, so that an edit has its price on held-out rows at once.
@@ -23,8 +23,8 @@ from scipy import sparse
 from scipy.special import expit
 
 from directrix._typing import AnyArray, FloatArray, IntArray
-from directrix.designs.compression import Compression, Fitted
-from directrix.designs.merging import Atoms, Curvature, Groups, merge_path
+from directrix.cards.compression import Compression, Fitted
+from directrix.cards.merging import Atoms, Curvature, Groups, merge_path
 from directrix.exceptions.edits import EditError
 from directrix.fitting.choice import Assessment, limit_by_order, limit_caution, sizes_of
 from directrix.fitting.finish import warn_of
@@ -48,7 +48,7 @@ from directrix.models.report import Estimate
 from directrix.models.shares import on_logit_scale, wilson
 from directrix.tables.coding.prior import CellKinds, cell_weights
 
-#: Atoms of all columns at most, if they are few; see `directrix.designs.merging`.
+#: Atoms of all columns at most, if they are few; see `directrix.cards.merging`.
 _MOST_ATOMS = 300
 #: Points, intercepts, scores and losses are rounded to multiples of one over this.
 _GRID = 2.0**32

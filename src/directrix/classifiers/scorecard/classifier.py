@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from directrix.classifiers.base import two_classes
 from directrix.classifiers.labels import ending_with
 from directrix.classifiers.scorecard.editor import CardEditor, editor_of_rows, restored_editor
 from directrix.classifiers.scorecard.given_card import typed_card_on_rows
+from directrix.classifiers.scorecard.grown import fit_grown
 from directrix.classifiers.scorecard.model import CardModel
 from directrix.classifiers.scorecard.training_table import BinnedTable, TrainingTable
 from directrix.designs.card import CardSettings
@@ -126,6 +127,8 @@ class ScorecardClassifier(CardModel):
     _baseline = UNBINNED_BASELINE
     #: Whether a fit keeps what an editor begins with.
     _editable = False
+    #: Whether `fit` grows the card by one penalised likelihood.
+    _grown: ClassVar[bool] = False
 
     def __init__(  # noqa: PLR0913 - those of DirectClassifier, and three of cards
         self,
@@ -438,7 +441,8 @@ class ScorecardClassifier(CardModel):
         design = binned.design(self._settings(self.binner_.bins_))
 
         def fits(ask: Ask) -> list[Fitted]:
-            return [binned.completed(fit) for fit in fit_design(ask, design)]
+            fit = fit_grown if self._grown else fit_design
+            return [binned.completed(made) for made in fit(ask, design)]
 
         return rows, fits
 

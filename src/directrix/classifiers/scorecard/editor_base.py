@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray, IntArray
+from directrix.cards.merging import Atoms, Grid
 from directrix.classifiers.scorecard.edit_log import LAYOUT, require_version
 from directrix.classifiers.scorecard.training_table import TrainingTable
 from directrix.designs.editing import Arrangement, EditedCard, EditRows, EditScale, EditStart, Finer
-from directrix.designs.merging import Atoms, Grid
 from directrix.exceptions import EditError
 from directrix.files.atomic import atomic_file
 from directrix.fitting.choice import limit_by_order, sizes_of

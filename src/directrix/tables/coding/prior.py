@@ -169,14 +169,14 @@ def standardised(means: FloatArray, share: FloatArray) -> FloatArray:
 
 def _leading(basis: FloatArray, rank: int) -> FloatArray:
     """Return the leading directions of a coding, scaled by their prior deviations."""
-    left, size, _ = np.linalg.svd(basis, full_matrices=False)
-    if not len(size) or size[0] <= 0:
+    square, left = (part[..., ::-1] for part in np.linalg.eigh(basis @ basis.T))
+    if not len(square) or square[0] <= 0:
         return np.zeros((len(basis), 0))
-    kept = min(rank, int((size > _NEGLIGIBLE * size[0]).sum()))
+    kept = min(rank, int((square > _NEGLIGIBLE**2 * square[0]).sum()))
     # A direction has no sign of its own: the cell that it moves most gets the positive one.
     largest = np.abs(left[:, :kept]).argmax(axis=0)
     sign = np.where(left[largest, np.arange(kept)] < 0, -1.0, 1.0)
-    leading: FloatArray = left[:, :kept] * (sign * size[:kept])
+    leading: FloatArray = left[:, :kept] * (sign * np.sqrt(square[:kept]))
     return leading
 
 

@@ -1,7 +1,7 @@
 """A card in few lines: its points are fitted again to the probabilities of the full card.
 
 The full card is the *teacher*. Its bins are merged along a path that has every size
-(`directrix.designs.merging`); the points of a size are fitted to the teacher's probabilities, not
+(`directrix.cards.merging`); the points of a size are fitted to the teacher's probabilities, not
 to labels, and whole points are searched in the curvature of that fit.
 """
 
@@ -18,7 +18,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
 
 from directrix._typing import AnyArray, FloatArray, IntArray
-from directrix.designs.merging import Atoms, Curvature, Grid, Groups, merge_path
+from directrix.cards.merging import Atoms, Curvature, Grid, Groups, merge_path
 from directrix.models.card import Card, Cross
 from directrix.tables.coding.card_coding import Direction
 from directrix.tables.coding.prior import CellKinds, cell_weights
@@ -26,7 +26,7 @@ from directrix.tables.coding.prior import CellKinds, cell_weights
 #: Ridge of the fit to the teacher's probabilities, in rows.
 RIDGE = 0.1
 #: Steps of that fit at most, and the decrease, in rows, that ends it.
-_STEPS, _CONVERGED = 40, 1e-4
+_STEPS, _CONVERGED = 40, 1e-5
 #: Units of whole points that are tried, as factors of the finest with which all points fit.
 _UNITS = tuple(np.geomspace(1.0, 2.0, 8).tolist())
 _CHANGES = 400

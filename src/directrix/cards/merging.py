@@ -35,7 +35,7 @@ from directrix.tables.coding.prior import CellKinds
 #: each would leave out columns before the path can compare them.
 _MOST_ATOMS, _OF_EACH = 150, 2
 #: Crosses that the path begins with at most, the strongest, and rows and columns of each.
-_MOST_CROSSES, _GRID = 12, 3
+_MOST_CROSSES, _GRID = 12, 4
 #: Added to the curvature of each atom, in rows: constants of a column have none.
 _SLIGHT = 1e-2
 #: Rows whose curvature is measured; rows are in the order of their keys, which is random.

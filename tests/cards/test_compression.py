@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from directrix.designs.compression import (
+from directrix.cards.compression import (
     RIDGE,
     Fitted,
     RowCompression,
@@ -15,7 +15,7 @@ from directrix.designs.compression import (
     compression_of_counts,
     whole_points,
 )
-from directrix.designs.merging import Atoms, merge_path
+from directrix.cards.merging import Atoms, merge_path
 from directrix.models.card import Card, Cross
 from directrix.tables.coding.card_coding import Direction
 from directrix.tables.coding.prior import CellKinds

@@ -1,0 +1,1 @@
+"""Cards from one penalised likelihood: basis, likelihood, crosses, sizes; no metric is known."""
