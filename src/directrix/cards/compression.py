@@ -26,7 +26,7 @@ from directrix.tables.coding.prior import CellKinds, cell_weights
 #: Ridge of the fit to the teacher's probabilities, in rows.
 RIDGE = 0.1
 #: Steps of that fit at most, and the decrease, in rows, that ends it.
-_STEPS, _CONVERGED = 40, 1e-5
+_STEPS, _CONVERGED = 40, 1e-4
 #: Units of whole points that are tried, as factors of the finest with which all points fit.
 _UNITS = tuple(np.geomspace(1.0, 2.0, 8).tolist())
 _CHANGES = 400
@@ -244,14 +244,21 @@ class Compression:
 
 
 class RowCompression(Compression):
-    """Compresses a card with crosses, by the rows it was trained on; see `Compression`."""
+    """Compresses a card with crosses, by the rows it was trained on; see `Compression`.
+
+    ``most`` are limits of `Atoms.of`.
+    """
 
     def __init__(
-        self, teacher: Teacher, kinds: Sequence[CellKinds], directions: Sequence[Direction] = ()
+        self,
+        teacher: Teacher,
+        kinds: Sequence[CellKinds],
+        directions: Sequence[Direction] = (),
+        **most: int,
     ) -> None:
         q, self.teacher = teacher.curvature, teacher
         self._chance = expit(teacher.log_odds)
-        atoms = Atoms.of(teacher.card, kinds, directions, teacher.cells, q)
+        atoms = Atoms.of(teacher.card, kinds, directions, teacher.cells, q, **most)
         self.rows = atoms.of_rows(teacher.cells)
         curvature = Curvature.of_rows(self.rows, atoms.count, teacher.log_odds, q)
         weights = [

@@ -35,7 +35,7 @@ from directrix.tables.coding.prior import CellKinds
 #: each would leave out columns before the path can compare them.
 _MOST_ATOMS, _OF_EACH = 150, 2
 #: Crosses that the path begins with at most, the strongest, and rows and columns of each.
-_MOST_CROSSES, _GRID = 12, 4
+_MOST_CROSSES, _GRID = 12, 3
 #: Added to the curvature of each atom, in rows: constants of a column have none.
 _SLIGHT = 1e-2
 #: Rows whose curvature is measured; rows are in the order of their keys, which is random.
@@ -98,11 +98,13 @@ class Atoms:
         cells: IntArray,
         curvature: FloatArray,
         most: int = _MOST_ATOMS,
+        grid: int = _GRID,
     ) -> Atoms:
         """Merge cells of almost equal points, and crosses to small grids.
 
         The points of ``card`` are log-odds; ``cells`` and ``curvature`` are those of the teacher's
-        training rows. ``most`` is the largest number of atoms of columns, if they are few.
+        training rows. ``most`` is the largest number of atoms of columns, if they are few, and
+        ``grid`` that of rows and columns of a cross.
         """
         weights = [
             np.bincount(cells[:, k], curvature, of.n_cells).astype(np.float64)
@@ -116,7 +118,8 @@ class Atoms:
                 points[k] += moved[side]
             parts.append((cross, *inner))
         parts.sort(key=lambda part: -float((part[2] * part[1] ** 2).sum()))
-        return cls.of_points(points, weights, kinds, directions, parts[:_MOST_CROSSES], most)
+        kept = parts[:_MOST_CROSSES]
+        return cls.of_points(points, weights, kinds, directions, kept, most, grid)
 
     @classmethod
     def of_points(
@@ -127,6 +130,7 @@ class Atoms:
         directions: Sequence[Direction] = (),
         crosses: Sequence[tuple[Cross, FloatArray, FloatArray]] = (),
         most: int = _MOST_ATOMS,
+        grid: int = _GRID,
     ) -> Atoms:
         """Return atoms of columns with these points, and of the interactions of crosses.
 
@@ -161,10 +165,10 @@ class Atoms:
             count += len(every)
         grids = []
         for cross, inner, weight in crosses:
-            grid = _grid(cross, inner, weight, kinds, count)
-            if grid.atoms.shape != (1, 1):
-                grids.append(grid)
-                count += grid.atoms.size
+            made = _grid(cross, inner, weight, kinds, count, grid)
+            if made.atoms.shape != (1, 1):
+                grids.append(made)
+                count += made.atoms.size
         return cls(tuple(of_cell), tuple(lines), tuple(free), tuple(grids), count)
 
 
@@ -233,7 +237,12 @@ def _interaction(
 
 
 def _grid(
-    cross: Cross, points: FloatArray, weight: FloatArray, kinds: Sequence[CellKinds], start: int
+    cross: Cross,
+    points: FloatArray,
+    weight: FloatArray,
+    kinds: Sequence[CellKinds],
+    start: int,
+    most: int,
 ) -> Grid:
     """Merge rows and columns of a cross, those of the most similar points first."""
     sums = [np.where(weight > 0, points, 0.0) * weight, weight.astype(np.float64)]
@@ -247,10 +256,10 @@ def _grid(
         ordered.append(list(range(len(line))))
         axis = len(members) - 1
         sums = [part.take([*line, *rest], axis) for part in sums]
-    while max(map(len, members)) > _GRID:
+    while max(map(len, members)) > most:
         best: tuple[float, int, tuple[int, int]] | None = None
         for axis in (0, 1):
-            if len(members[axis]) <= _GRID:
+            if len(members[axis]) <= most:
                 continue
             pairs = _row_pairs(len(members[axis]), len(ordered[axis]))
             total, held = (part if axis == 0 else part.T for part in sums)

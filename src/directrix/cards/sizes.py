@@ -39,6 +39,8 @@ _SMALL_LOSS = 1e-3
 _COLUMNS, _BINARY_COLUMNS, _FEW_CELLS = 50, 100, 4
 #: Rows that a card is compressed by; they are in the order of their keys, which is random.
 _ROWS = 12_000
+#: Rows and columns of a cross in a size.
+_GRID = 4
 #: Largest deviation of a teacher's log-odds: classes that are separated have no curvature.
 _SPREAD = 4.0
 
@@ -172,7 +174,7 @@ def _compressed(
     kept = [each._replace(column=place[each.column]) for each in directions if each.column in place]
     own = np.ascontiguousarray(cells[:, columns])
     of_rows = Teacher(narrow, own, narrow.points(own), weight)
-    compression = RowCompression(of_rows, [kinds[k] for k in columns], kept)
+    compression = RowCompression(of_rows, [kinds[k] for k in columns], kept, grid=_GRID)
     made = {}
     for size, groups in compression.path(lines).items():
         if largest is None:
