@@ -79,7 +79,7 @@ class Pointed:
 
 def fit_grown(ask: Ask, design: CardDesign) -> list[Fitted]:
     """Fit a card for each metric: one growth, of which each metric judges every size."""
-    rows, apart = ask.set_apart()
+    rows, apart = (ask.rows, None) if not ask.guarantees else ask.guarantees[0].set_apart(ask.rows)
     raw = rows.in_folds(ask.n_folds, _MOST_ROWS)
     seen = raw._replace(X=design.to_cells(raw.X))
     if apart is not None:
