@@ -21,7 +21,7 @@ FIRST_PAGE = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
 @cache
 def ran():
     """Return the names of the example, and what it prints."""
-    (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    (code,) = re.findall(r"```python\n(from directrix import Scorecard.*?)```", README, re.DOTALL)
     names, printed = {}, io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(code, names)  # noqa: S102 - our own page

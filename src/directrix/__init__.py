@@ -1,4 +1,4 @@
-"""Scorecards and linear classifiers trained at their operating point.
+"""Linear classifiers and scorecards for the metric that you report, from one pass over the rows.
 
 A linear classifier meets a metric only through its scores.
 """

@@ -7,12 +7,14 @@ import pytest
 from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
-from directrix import DirectClassifier, MomentClassifier, Moments
+from directrix import DirectClassifier, MomentClassifier, Moments, summarize
 from directrix.designs.sampled import least_correlation
+from directrix.exceptions import ColumnNotFoundError
 from directrix.export import load, save
 from directrix.frontier import Frontier
 from directrix.metrics import AUC, RecallAtFPR
 from directrix.metrics.table import TABLE
+from directrix.tables import Table
 
 
 def rows(n=400, d=4, gap=1.2):
@@ -29,6 +31,22 @@ def named(X):
 
 
 NAMED = {"pandas": named, "polars": lambda X: pl.DataFrame(X, schema=list(named(X).columns))}
+
+
+@pytest.mark.parametrize("features", ["auto", "linear", "cosines"])
+def test_a_model_of_mapped_features_scores_tables_as_they_are(features):
+    X, y = rows()
+    table = named(X).assign(
+        kind=np.where(X[:, 1] > 0, "a", "b"), day=np.where(X[:, 2] > 2, np.nan, 1)
+    )
+    summary = summarize(table, target=y, features=features)
+    classifier = MomentClassifier("auc").fit_summary(summary)
+    mapped = summary.map.transform(Table.of(table))
+    expected = mapped @ classifier.coef_[0] + classifier.intercept_[0]
+    shuffled = table[table.columns[::-1]].assign(other="not read")
+    np.testing.assert_allclose(classifier.decision_function(shuffled), expected, atol=1e-9)
+    with pytest.raises(ColumnNotFoundError, match="kind"):
+        classifier.predict(table.drop(columns="kind"))
 
 
 @pytest.mark.parametrize("frame", NAMED.values(), ids=NAMED)
