@@ -12,6 +12,7 @@ from directrix import DirectClassifier, MomentClassifier, summarize
 from directrix.engines import HashFolds
 from directrix.engines.arrow import accepts
 
+pytestmark = pytest.mark.filterwarnings("ignore::directrix.exceptions.NotBetterThanBaselineWarning")
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 
 NEAR = 1e-10
@@ -63,20 +64,21 @@ def test_data_frames_in_memory_and_on_clusters_keep_their_engines():
     assert accepts(Frame())
 
 
-def test_two_passes_ask_for_two_streams():
+@pytest.mark.parametrize(("classifier", "passes"), [(MomentClassifier, 1), (DirectClassifier, 2)])
+def test_each_pass_asks_for_a_stream(classifier, passes):
     frame = Frame()
-    ours = MomentClassifier("auc").fit_source(frame, **ROLES)
-    assert frame.asked == 2
-    theirs = MomentClassifier("auc").fit_source(ROWS, **ROLES)
+    ours = classifier("auc").fit_source(frame, **ROLES)
+    assert frame.asked == passes
+    theirs = classifier("auc").fit_source(ROWS, **ROLES)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-9)
 
 
 @pytest.mark.parametrize("stream", [Once, TABLE.to_reader])
 def test_a_stream_that_has_been_read_is_not_fitted(stream):
     with pytest.raises(ValueError, match="stream can be read only once"):
-        MomentClassifier("auc").fit_source(stream(), **ROLES)
-    ours = MomentClassifier("auc").fit_source(stream, **ROLES)  # which opens it for each pass
-    theirs = MomentClassifier("auc").fit_source(ROWS, **ROLES)
+        DirectClassifier("auc").fit_source(stream(), **ROLES)
+    ours = DirectClassifier("auc").fit_source(stream, **ROLES)  # which opens it for each pass
+    theirs = DirectClassifier("auc").fit_source(ROWS, **ROLES)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-9)
 
 
@@ -93,7 +95,7 @@ def test_a_function_is_called_once_for_each_pass_and_what_it_opens_is_closed():
 
     summarize(rows, **ROLES)
     assert notes == ["opened", "closed"]
-    MomentClassifier("auc").fit_source(rows, **ROLES)
+    DirectClassifier("auc").fit_source(rows, **ROLES)
     assert notes == ["opened", "closed"] * 3
     with pytest.raises(KeyError):
         summarize(rows, target="nowhere", features=["a"])
@@ -134,12 +136,11 @@ def test_a_cursor_can_be_read_once(connection):
         connection.execute("SELECT * FROM rows") as cursor,
         pytest.raises(ValueError, match="stream can be read only once"),
     ):
-        MomentClassifier("auc").fit_source(cursor, **ROLES)
+        DirectClassifier("auc").fit_source(cursor, **ROLES)
     with connection.cursor() as cursor, pytest.raises(ValueError, match=r"Cursor .*before execute"):
         summarize(cursor, **ROLES)
 
 
-@pytest.mark.filterwarnings("ignore::directrix.exceptions.NotBetterThanBaselineWarning")
 def test_a_function_that_runs_a_query_fits_as_in_memory(connection):
     opened = []
 
