@@ -352,17 +352,23 @@ def test_a_container_with_numbers_of_another_type_is_refused(code, path):
         Moments.load(path)
 
 
-def empty_arrays(n_parts, n_features):
-    """Return arrays of no class: whatever their shapes say, they take no room."""
-    shape = (n_parts, 0)
+def empty_arrays(n_parts, n_features, n_classes=0):
+    """Return arrays of no rows; of no class they take no room, whatever their shapes say."""
+    shape = (n_parts, n_classes)
     last = {
         "mean": (n_features,),
         "mean_tail": (n_features,),
         "scatter": (n_features * (n_features + 1) // 2,),
     }
-    return {
-        name: np.empty(shape + last.get(name, ()), np.int64 if name == "count" else float)
+    moments = {
+        name: np.zeros(shape + last.get(name, ()), np.int64 if name == "count" else float)
         for name in ARRAYS
+    }
+    rows = {"class": "i4", "weight": "f8", "fold": "i4", "hash": "u8", "identity": "u8"}
+    return moments | {
+        "sample_X": np.zeros((0, n_features), np.float32),
+        "sample_threshold": np.zeros(n_classes, np.uint64),
+        **{f"sample_{name}": np.zeros(0, dtype) for name, dtype in rows.items()},
     }
 
 
@@ -372,8 +378,10 @@ def header(**changes):
         "feature_names": None,
         "folded": False,
         "format": "directrix.moments",
+        "map": None,
         "n_features": 1,
         "prior": None,
+        "sample": None,
         "version": 1,
         "writer": "a test",
     }
@@ -401,10 +409,7 @@ HOSTILE = {
         header(
             classes={"dtype": "str", "values": [f"{k:05}" for k in range(20_000)] + ["x" * 2**19]}
         ),
-        {
-            name: np.zeros((1, 20_001, *array.shape[2:]), array.dtype)
-            for name, array in empty_arrays(1, 1).items()
-        },
+        empty_arrays(1, 1, n_classes=20_001),
     ),
     "a million arrays": lambda: preamble(
         {str(k): {"dtype": "F64", "shape": [0], "data_offsets": [0, 0]} for k in range(15_000)}

@@ -108,13 +108,11 @@ def forge_arrays(rng, content):
         )
     elif damage == 6:
         arrays[rng.choice(["x", "Mean", name])] = arrays.pop(name)
-    elif damage == 7:
-        # The same change in all: another order of the folds, which is legal.
-        for array_name in arrays:
-            arrays[array_name] = arrays[array_name][::-1]
     else:
-        for array_name in arrays:  # another order of the classes, or one fewer
-            arrays[array_name] = arrays[array_name][:, :: rng.choice([-1, 1, 2])]
+        # Another order of the folds, the same in all, which is legal; or of the classes, or fewer.
+        for array_name in [name for name in arrays if not name.startswith("sample_")]:
+            array = arrays[array_name]
+            arrays[array_name] = array[::-1] if damage == 7 else array[:, :: rng.choice([-1, 1, 2])]
     return text, arrays
 
 
@@ -137,6 +135,10 @@ def require_what_the_file_says(moments, text, arrays):
     assert moments.folded is header["folded"]
     assert moments.folded or len(moments.parts) == 1
     assert arrays["count"].shape == (len(moments.parts), len(moments.classes))
+    assert (moments.sample and moments.sample.most) == header["sample"]
+    if moments.sample is not None:
+        np.testing.assert_array_equal(moments.sample.X, arrays["sample_X"])
+        np.testing.assert_array_equal(moments.sample.weight, arrays["sample_weight"])
     for k, part in enumerate(moments.parts):
         for c, group in enumerate(part):
             require_rows_could_give(group)

@@ -363,8 +363,10 @@ class Moments(ClasswiseSummary):
         return replace(self, sample=None)
 
     def map_sample(self, change: Callable[[RowSample], RowSample]) -> Moments:
-        """Return the same moments with a change of their sample, if they have one."""
-        return self if self.sample is None else replace(self, sample=change(self.sample))
+        """Return the same moments with a change of their sample, if they have one and rows."""
+        if self.sample is None:
+            return self
+        return replace(self, sample=change(self.sample) if self.count else None)
 
     @property
     def folds(self) -> tuple[Moments, ...]:  # noqa: D102 - inherited
@@ -385,8 +387,6 @@ class Moments(ClasswiseSummary):
 
     def scaled(self, factor: float) -> Moments:  # noqa: D102 - inherited
         scaled = super().scaled(factor)
-        if not scaled.count:
-            return scaled.without_sample()
         return scaled.map_sample(lambda rows: replace(rows, weight=rows.weight * float(factor)))
 
     def unlabelled(self) -> Moments:  # noqa: D102 - inherited
