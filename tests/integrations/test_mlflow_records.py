@@ -73,9 +73,9 @@ def test_documents_escape_names():
 
 
 def test_params_are_texts_and_leave_out_how_a_fit_was_run():
-    classifier = MomentClassifier(RecallAtFPR(0.01), shrinkage=0.5, verbose=2)
+    classifier = MomentClassifier(RecallAtFPR(0.01), sample=500, verbose=2)
     params = fit_params(classifier)
     assert params["classifier"] == "MomentClassifier"
     assert params["metric"] == "RecallAtFPR(fpr=0.01)"
-    assert params["shrinkage"] == "0.5"
+    assert params["sample"] == "500"
     assert "verbose" not in params
