@@ -152,7 +152,7 @@ def test_a_column_made_by_chance_is_refused(spark):
     chance = udf(lambda: SystemRandom().random(), "double").asNondeterministic()
     frame = spark.createDataFrame(columns()).withColumn("chance", chance())
     with pytest.raises(ValueError, match="later pass did not find the rows of the first"):
-        MomentClassifier("auc").fit_source(frame, target="y", features=[*NAMES, "chance"])
+        DirectClassifier("auc").fit_source(frame, target="y", features=[*NAMES, "chance"])
 
 
 def test_folds_may_be_a_column(spark):
@@ -262,7 +262,7 @@ def test_pandas_on_spark_is_spark(spark):
     assert distance(summarize(DataFrame(), target="y"), expected) < CLOSE
 
 
-def test_a_line_is_fitted_in_two_passes(spark):
+def test_a_line_is_fitted_in_one_pass(spark):
     frame = spark.createDataFrame(columns()).repartition(4).cache()
     roles = {"target": "y", "features": NAMES, "weight": "w"}
     roles["fold"] = HashFolds(5, key="customer")

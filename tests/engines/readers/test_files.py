@@ -5,7 +5,7 @@ import pytest
 
 pytest.importorskip("pyarrow")
 
-from directrix import MomentClassifier, summarize
+from directrix import DirectClassifier, summarize
 from directrix.engines.readers import matching_files, require_utf8
 from directrix.exceptions.files import NotUtf8Error
 
@@ -60,7 +60,7 @@ def test_two_passes_say_it_too(tmp_path):
     path = tmp_path / "a.csv"
     path.write_bytes(WRONG["header"][0])
     with pytest.raises(NotUtf8Error):
-        MomentClassifier("auc").fit_source(path, target="y")
+        DirectClassifier("auc").fit_source(path, target="y")
 
 
 def test_another_error_stays_what_it_is(tmp_path):
