@@ -124,7 +124,7 @@ def folder(files):
     (files / "wrong.parquet").write_text("a,b\n1,2\n", encoding="utf-8")
     rows = "".join(f"{k},{k % 3},{-k},{k % 2}\n" for k in range(20))
     (files / "nameless.csv").write_text(f",a,b,y\n{rows}", encoding="utf-8")
-    read = summarize(files / "nameless.csv", target="y")
+    read = summarize(files / "nameless.csv", target="y", sample=0)
     save(MomentClassifier("auc").fit_summary(read), files / "nameless.dx")
     header = "größe,age,fraud\n1,2,0\n2,1,1\n".encode("latin-1")
     (files / "latin_header.csv").write_bytes(header)

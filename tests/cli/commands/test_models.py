@@ -114,4 +114,5 @@ def test_a_summary_and_a_model_are_shown(call, files):
     assert result.out.startswith("MomentClassifier of the classes False, True; positive is True")
     values = call("show", files / "model.dx", "--json").json
     assert (values["kind"], len(values["coef"][0])) == ("model", 3)
-    assert values["operating_point"]["predicted"]["fpr"] == pytest.approx(0.1)
+    measured = load(files / "model.dx").operating_point_.empirical
+    assert values["operating_point"]["empirical"]["fpr"] == measured.fpr
