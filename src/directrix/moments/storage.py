@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -27,9 +27,6 @@ from directrix.moments.feature_map import FeatureMap
 from directrix.rows import labels
 from directrix.rows.sample import LARGEST_HASH, RowSample
 from directrix.rows.sums import exact_sum
-
-if TYPE_CHECKING:
-    from directrix.moments.moments import Moments
 
 #: Largest count: above it, not every whole number is a float.
 _MOST_ROWS = 1 << 53
@@ -142,8 +139,8 @@ _LAYOUT = Layout(
 )
 
 
-def write(moments: Moments, path: str | PathLike[str]) -> None:
-    """Write a summary to a file, replaced atomically; the classes are sorted."""
+def write(moments: Any, path: str | PathLike[str]) -> None:
+    """Write a `Moments` to a file, replaced atomically; the classes are sorted."""
     if moments.n_features > DENSE_FEATURES:
         msg = (
             f"a summary of {moments.n_features} features keeps its rows and cannot be saved; "
@@ -204,7 +201,7 @@ def read(path: str | PathLike[str]) -> dict[str, Any]:
     }
 
 
-def _sample_arrays(moments: Moments) -> dict[str, AnyArray]:
+def _sample_arrays(moments: Any) -> dict[str, AnyArray]:
     """Return the arrays of the sample, which have no rows if there is none."""
     rows, known = moments.sample, moments.classes.tolist()
     if rows is None:
