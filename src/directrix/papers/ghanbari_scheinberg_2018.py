@@ -113,9 +113,9 @@ class ExpectedErrorClassifier(_ByDescent):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.preprocessing import scale
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> classifier = ExpectedErrorClassifier().fit(scale(X), y)
-    >>> round(classifier.score(scale(X), y), 2)
-    0.98
+    >>> X = scale(X[:, :2])
+    >>> round(ExpectedErrorClassifier().fit(X, y).score(X, y), 2)
+    0.88
     """
 
     _risk = CostRisk()
