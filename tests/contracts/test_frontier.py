@@ -66,7 +66,7 @@ def test_no_descent_ends_below_the_frontier(metric, figure):
         beaten += descent - ours > 1e-6
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            start = part_of_mean(moments.positive.mean, moments.negative.mean)
+            start = np.append(part_of_mean(moments.positive.mean, moments.negative.mean), 0.0)
             single = wolfe_lbfgs(objective_of(moments, risk, penalty=1e-3), start)
         papers += risk.value(project(moments, single.coef)) - ours > 1e-4
     assert worst <= 1e-9
