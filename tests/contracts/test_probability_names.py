@@ -43,7 +43,7 @@ def bad_is_positive(request):
 @pytest.fixture(scope="module", params=["D", "us", "ns"])
 def dated(request):
     labels = np.where(IS_BAD, np.datetime64("2024-02-29"), np.datetime64("2024-03-01"))
-    classifier = MomentClassifier("auc", positive=np.datetime64("2024-02-29"))
+    classifier = DirectClassifier("auc", positive=np.datetime64("2024-02-29"), cv=2)
     return fitted(classifier, labels.astype(f"M8[{request.param}]"))
 
 
