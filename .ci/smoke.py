@@ -5,6 +5,7 @@ print something, and a model is saved and read.
 """
 
 import contextlib
+import doctest
 import io
 import os
 import re
@@ -35,7 +36,9 @@ def main() -> None:
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         for block in blocks:
-            exec(compile(block, "README.md", "exec"), {})  # noqa: S102 - our own page
+            examples = doctest.DocTestParser().get_examples(block)
+            code = "".join(example.source for example in examples) or block
+            exec(compile(code, "README.md", "exec"), {})  # noqa: S102 - our own page
     if "Expected on new rows" not in printed.getvalue():
         sys.exit("the lines of README.md do not print the report of a card")
     print(f"{where.parent} {version('directrix')}: a model file, README.md")
