@@ -200,7 +200,6 @@ def test_more_lines_are_never_clearly_worse(figure):
     assert behind <= 0.003
 
 
-@pytest.mark.skipif(not LONG, reason="a wide table takes seconds: with --all-cases only")
 def test_a_wide_table_is_screened(figure):
     X, y, new, truth = drawn(1_000, lambda X: 1.5 * X[:, 7] + X[:, 401], columns=1_200)
     model = GrownCard("auc").fit(X, y)
