@@ -443,7 +443,7 @@ class SmoothedROCAreaClassifier(_SmoothedClassifier):
     >>> from sklearn.preprocessing import scale
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> classifier = SmoothedROCAreaClassifier().fit(scale(X), y)
-    >>> round(roc_auc_score(y, classifier.decision_function(scale(X))), 3)
+    >>> print(f"{roc_auc_score(y, classifier.decision_function(scale(X))):.3f}")
     0.999
     """
 

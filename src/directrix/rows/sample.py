@@ -222,7 +222,8 @@ def _matching(rows: RowSample, removed: RowSample) -> IntArray:
     identities, counts = np.unique(removed.identity, return_counts=True)
     # The first copy of a row has the same hash wherever it is summarised.
     first = removed.hashes == _drawn(first_copies(removed.identity))
-    unknown = first & ~np.isin(removed.identity, rows.identity)
+    # By sorting: the tables of NumPy 2.0 overflow for hashes.
+    unknown = first & ~np.isin(removed.identity, rows.identity, kind="sort")
     if unknown.any():
         msg = (
             f"{np.count_nonzero(unknown):,} rows of the sample to subtract are not in the sample "
@@ -231,7 +232,7 @@ def _matching(rows: RowSample, removed: RowSample) -> IntArray:
         )
         raise ValueError(msg)
     mine, theirs = (each.hashes + each.fold.astype(np.uint64) for each in (rows, removed))
-    other = ~np.isin(mine, theirs)
+    other = ~np.isin(mine, theirs, kind="sort")
     index = np.searchsorted(identities, rows.identity)
     wanted = np.append(counts, 0)[index]
     wanted[np.append(identities, np.uint64(0))[index] != rows.identity] = 0
