@@ -121,6 +121,8 @@ def test_summaries_of_other_maps_do_not_add(loans):
     assert first.select([0, 1]).map is None
     with pytest.raises(TypeError, match="an iterator is read only once"):
         summarize(iter([loans]), target="status", features="auto")
+    with pytest.raises(ValueError, match="'amount missing'"):
+        summarize(loans.assign(**{"amount missing": 1.0}), target="status", features="auto")
 
 
 def test_a_damaged_state_is_refused(loans):

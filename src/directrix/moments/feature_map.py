@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -103,6 +104,10 @@ class FeatureMap:
         pairs = zip(table.columns, table.values.T, strict=True)
         columns = tuple(_learned(column, values, bent=bent) for column, values in pairs)
         made = cls(columns, len(table.values), features != "splines", seed=seed)
+        twice = [name for name, count in Counter(made.feature_names).items() if count > 1]
+        if twice:
+            msg = f"two features would be named {twice[0]!r}: rename the column of that name"
+            raise ValueError(msg)
         if features != "cosines":
             return made
         z = made._scaled(table.values)
