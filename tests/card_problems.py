@@ -55,7 +55,7 @@ def fitted_card():
     score = score + np.random.default_rng(1).normal(size=len(rows))
     special = {NAMES["number"]: [-999], NAMES["day"]: [SPECIAL_DAY]}
     binner = Binner(special_values=special, min_rows=3, min_level_rows=2)
-    options = {"learn_from": "counts", "cv": 2, "max_lines": None}  # all columns have points
+    options = {"cv": 2, "max_lines": None}  # all columns have points
     classifier = ScorecardClassifier("auc", binner=binner, **options)
     labels = (score >= np.median(score)).astype(int)
     with warnings.catch_warnings():

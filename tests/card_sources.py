@@ -29,7 +29,7 @@ def frame(n=1500, seed=0):
 def fit(source, metric="auc", *, card=None, **options):
     """Fit a card of counts with folds by a key, which are the same however rows are read."""
     options = {"features": FEATURES, "fold": HashFolds(N_FOLDS, key="id")} | options
-    card = {"learn_from": "counts", "cv": N_FOLDS, "max_lines": None} | (card or {})
+    card = {"cv": N_FOLDS, "max_lines": None} | (card or {})
     return ScorecardClassifier(metric, **card).fit_source(
         source, target="y", progress=False, **options
     )

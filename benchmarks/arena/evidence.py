@@ -45,7 +45,7 @@ NUMBERS = (*SETS["general"], *SETS["imbalanced"])
 
 #: The card of the default size, and the one that keeps all lines.
 DIRECT, CARD, FULL = "direct", "scorecard, rows", "scorecard, full"
-COUNTS, TREES = "scorecard, counts", "LightGBM, tuned"
+TREES = "LightGBM, tuned"
 EVIDENCE, ONE_HOT = "weights of evidence", "direct, one-hot"
 #: That of each arena: on sets of numbers tuned for every metric, on tables over one-hot texts.
 LOGISTIC = "logistic regression"
@@ -55,7 +55,6 @@ SHORT = {
     ONE_HOT: "DirectClassifier",
     CARD: "ScorecardClassifier",
     FULL: "its full card",
-    COUNTS: "the full card from counts",
     **dict.fromkeys((LOGISTIC, TUNED, LINE), "logistic regression"),
     TREES: "LightGBM",
     EVIDENCE: "optbinning",
@@ -135,7 +134,7 @@ ALL = (*NUMBERS, *TABLES, *NEW_TABLES)
 LINE_TESTS = tuple(PooledTest(NUMBERS, metric, DIRECT, TUNED) for metric in LINE_METRICS)
 CARD_TESTS = tuple(
     PooledTest(ALL, metric, ours, rival)
-    for ours, metrics in ((CARD, CARD_METRICS), (FULL, CARD_METRICS), (COUNTS, EXPECTED))
+    for ours, metrics in ((CARD, CARD_METRICS), (FULL, CARD_METRICS))
     for metric in metrics
     for rival in (LOGISTIC, EVIDENCE, EBM, TREES)
 )
@@ -543,13 +542,13 @@ RANKED = {
     "sets of numbers": (
         NUMBERS,
         (
-            *(DIRECT, CARD, FULL, COUNTS, TUNED, "linear SVC, tuned", "LDA, shrunk"),
+            *(DIRECT, CARD, FULL, TUNED, "linear SVC, tuned", "LDA, shrunk"),
             *(EVIDENCE, TREES, EBM),
         ),
     ),
     "tables": (
         (*TABLES, *NEW_TABLES),
-        (ONE_HOT, CARD, FULL, COUNTS, LINE, EVIDENCE, TREES, EBM, "CatBoost"),
+        (ONE_HOT, CARD, FULL, LINE, EVIDENCE, TREES, EBM, "CatBoost"),
     ),
 }
 
@@ -597,15 +596,12 @@ LINKS = (
 
 def cost_and_scale(arena: Everything) -> list[str]:
     """Return one line each on cost, honesty and scale, and a table of sets that were not cut."""
-    card, few = (
-        [f"{arena.cpu_to(TABLES, ours, rival):.2g}" for rival in (TREES, EBM)]
-        for ours in (CARD, COUNTS)
-    )
+    card = [f"{arena.cpu_to(TABLES, CARD, rival):.2g}" for rival in (TREES, EBM)]
     lines = [
         (
             f"- **Cost.** {_fit_cost()} On tables, for all metrics together, a card takes "
             f"{card[0]} times the CPU time of tuned LightGBM and {card[1]} times that of EBM with "
-            f"four bags; from counts {few[0]} and {few[1]}."
+            "four bags."
         ),
         f"- **Honesty.** {_coverage()} {_guarantee()}",
         f"- **Scale.** {_two_passes()}",
@@ -619,7 +615,7 @@ def whole_sets(arena: Everything) -> list[str]:
 
     ``arena``: of the records of large sets.
     """
-    columns = ((LINE,), (DIRECT, ONE_HOT), (CARD,), (FULL,), (COUNTS,), (TREES,))
+    columns = ((LINE,), (DIRECT, ONE_HOT), (CARD,), (FULL,), (TREES,))
     found = {(score.name, score.rival): score for score in arena.scores}
     lines = []
     for name in LARGE_SETS:

@@ -16,7 +16,6 @@ import numpy as np
 from benchmarks.arena import evidence
 from benchmarks.arena.evidence import (
     CARD,
-    COUNTS,
     DIRECT,
     EVIDENCE,
     FULL,
@@ -42,7 +41,6 @@ from benchmarks.rivals.lines import LINEAR, TUNED
 from benchmarks.rivals.tables import EBM, LINE
 from benchmarks.studies import when_it_pays
 
-LIKELIHOOD = "scorecard, likelihood"
 CLASSES = {
     DIRECT: "DirectClassifier",
     "moment": "MomentClassifier",
@@ -70,8 +68,6 @@ CARD_METRICS = (
 CARDS_AND_RIVALS = {
     CARD: "scorecard",
     FULL: "its full card, `max_lines=None`",
-    COUNTS: 'full card, `learn_from="counts"`',
-    LIKELIHOOD: "the same bins by likelihood",
     EBM: "explainable boosting, 4 bags",
     TREES: "LightGBM, tuned",
     EVIDENCE: "weights of evidence (optbinning)",
@@ -245,12 +241,10 @@ def _beside(gain: float) -> str:
 
 def card_cost(arena: Everything) -> list[str]:
     """Return what a card costs, in a sentence."""
-    card, few, trees, bags = (
-        f"{arena.cpu_to(TABLES, rival, LINE):.2g}" for rival in (CARD, COUNTS, TREES, EBM)
-    )
+    card, trees, bags = (f"{arena.cpu_to(TABLES, rival, LINE):.2g}" for rival in (CARD, TREES, EBM))
     said = (
         f"On one fold, for all metrics together, cards take {card} times the CPU time of tuned "
-        f"one-hot logistic regression, cards from counts {few} times, a tuned LightGBM {trees} "
+        f"one-hot logistic regression, a tuned LightGBM {trees} "
         f"times, an explainable boosting machine with four bags {bags} times."
     )
     return [said]

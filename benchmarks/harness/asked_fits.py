@@ -89,8 +89,6 @@ FROM_ROWS: dict[str, tuple[type[Any], dict[str, Asked]]] = {
         {
             **ASKED,
             "balanced": BALANCED,
-            "counts, weights": Asked({**_METRIC, "learn_from": "counts"}, ("sample_weight",)),
-            "counts, groups": Asked({"metric": "f1", "learn_from": "counts"}, ("groups",)),
             "integer, segments": Asked({**_METRIC, "points": "integer"}, ("segment",)),
             "twelve lines": Asked({"metric": "auc", "max_lines": 12}, ("sample_weight",)),
             "full": Asked({"metric": "auc", "max_lines": None}, ("groups",)),
@@ -268,7 +266,6 @@ _OTHERS: dict[str, Callable[[Table], Fits]] = {
             ("two limits", {"metric": "error", "limits": {"fpr": 0.6, "recall": 0.3}, **_KEPT}, ()),
         )
     },
-    "card, source, counts": partial(_source, ScorecardClassifier("auc", learn_from="counts"), ()),
     "moment, source, weights": partial(_source, MomentClassifier("f1"), ("sample_weight",)),
     "card, fit_summary": partial(_counts, {"metric": "auc"}),
     "card, fit_summary, points": partial(_counts, {**_METRIC, "points": "integer"}),

@@ -59,16 +59,8 @@ RECALL = METRICS["recall at FPR 5 %"]
 #: Settings of scorecards; "first" in ``monotone`` stands for the first column of numbers.
 CARDS: dict[str, dict[str, Any]] = {
     **{f"rows, {name}": {"metric": metric} for name, metric in METRICS.items()},
-    **{
-        f"counts, {name}": {"metric": METRICS[name], "learn_from": "counts"}
-        for name in ("auc", "recall at FPR 5 %", "cost 1:5")
-    },
     "monotone": {"metric": "auc", "monotone": {"first": "increasing"}},
-    "monotone, counts": {
-        "metric": RECALL,
-        "learn_from": "counts",
-        "monotone": {"first": "decreasing"},
-    },
+    "monotone, recall": {"metric": RECALL, "monotone": {"first": "decreasing"}},
     "integer points": {"metric": "auc", "points": "integer"},
     "points to double the odds": {"metric": RECALL, "points": "pdo"},
     "five columns": {"metric": "auc", "max_columns": 5},

@@ -23,7 +23,6 @@ from benchmarks.rivals.base import (
     Rival,
     Scores,
     TableRival,
-    finite_threshold,
     frame_folds,
     mean_auc,
     text_columns,
@@ -33,14 +32,6 @@ from benchmarks.rivals.base import (
 from benchmarks.rivals.ours import Ours
 from directrix import DirectClassifier, ScorecardClassifier
 from directrix._typing import AnyArray, FloatArray
-from directrix.classifiers.scorecard.training_table import TrainingTable
-from directrix.designs.structure import StructureSearch
-from directrix.designs.trainers import RowTrainer
-from directrix.frontier.compare import design_without
-from directrix.frontier.search import FTOL
-from directrix.metrics import Metric
-from directrix.models.card import Card
-from directrix.tables.coding.prior import CellKinds
 
 #: From much regularisation to little, each fit the start of the next.
 PATH = tuple(float(C) for C in np.logspace(-4, 2, 10).round(6))
@@ -311,50 +302,11 @@ class ExplainableBoosting(TableRival):
         return LogOdds(np.asarray(model.decision_function(other), dtype=np.float64))
 
 
-class LikelihoodCard(Rival):
-    """Logistic regression on the bins, crosses and ridge that `ScorecardClassifier` chooses.
-
-    What training for the metric adds is the difference to the scorecard. Thresholds are the best
-    ones for the scores of the inner folds, as those of all rivals.
-    """
-
-    family = "reference"
-
-    def scores(self, train: Rows, test: Rows, metrics: Metrics) -> Scores:
-        """Fit once; move the threshold for each metric that has one."""
-        table = TrainingTable.of(ScorecardClassifier(), train.X, train.y, None, None)
-        binner = table.fitted_binner("auto")
-        rows = table.rows.in_folds(5)
-        rows = rows._replace(X=table.to_cells(binner, rows.X))
-        trainer = RowTrainer(rows, FTOL)
-        kinds = [CellKinds.of(bins) for bins in binner.bins_]
-        search = StructureSearch(kinds, rows, trainer)
-        structure = search.run()
-        folds = [None, *range(int(rows.fold.max()) + 1)]
-        X = search.designs(structure, folds)
-        lines = trainer.solve(X, [structure.ridge], folds)
-        held_out = np.empty(len(rows.positive))
-        for fold in folds[1:]:
-            tested, line = np.flatnonzero(rows.fold == fold), lines[structure.ridge, fold]
-            held_out[tested] = design_without(X, fold)[tested] @ line[:-1] + line[-1]
-        card = Card.of(search.design(structure, None), lines[structure.ridge, None])
-        scores = card.scores(binner.cells(test.X))
-
-        def threshold(metric: Metric) -> float:
-            if not metric.uses_threshold:
-                return 0.0
-            return finite_threshold(metric, rows.positive, held_out)
-
-        return {name: scores - threshold(metric) for name, metric in metrics.items()}
-
-
 LINE, BOOSTING, EBM = "logistic, one-hot", "HistGradientBoosting, tuned", "EBM, 4 bags"
 #: In the order of the tables.
 TABLE_RIVALS: dict[str, Rival] = {
     "scorecard, rows": Ours(ScorecardClassifier),
     "scorecard, full": Ours(ScorecardClassifier, max_lines=None),
-    "scorecard, counts": Ours(ScorecardClassifier, max_lines=None, learn_from="counts"),
-    "scorecard, likelihood": LikelihoodCard(),
     "direct, one-hot": OneHotDirect(),
     LINE: PathLogistic(one_hot),
     "weights of evidence": PathLogistic(lambda _: _Evidence(), needs="optbinning"),

@@ -17,8 +17,7 @@ from directrix.cards.compression import (
 )
 from directrix.cards.merging import Atoms, merge_path
 from directrix.models.card import Card, Cross
-from directrix.tables.coding.card_coding import Direction
-from directrix.tables.coding.prior import CellKinds
+from directrix.tables.coding.prior import CellKinds, Direction
 
 
 def tiny(seed, *, n=400, n_cells=(4, 4), levels=False, cross=False):

@@ -22,7 +22,7 @@ X = RNG.normal(size=(150, 3))
 Y = X[:, 0] + 0.5 * RNG.normal(size=150) > 0
 MEMBERS = [
     DirectClassifier("auc", cv=3),
-    ScorecardClassifier("auc", cv=3, learn_from="counts", max_crosses=0, max_lines=None),
+    ScorecardClassifier("auc", cv=3, max_crosses=0, max_lines=None),
 ]
 members = pytest.mark.parametrize("member", MEMBERS, ids=lambda each: type(each).__name__)
 
@@ -39,7 +39,7 @@ def test_more_than_two_labels_are_named_with_what_to_do(member):
         copy_of(member).fit(X, labels)
 
 
-@pytest.mark.parametrize("member", [*MEMBERS, copy_of(MEMBERS[1], learn_from="rows")], ids=repr)
+@pytest.mark.parametrize("member", [*MEMBERS, copy_of(MEMBERS[1])], ids=repr)
 @pytest.mark.filterwarnings("ignore::directrix.exceptions.NotBetterThanBaselineWarning")
 def test_metrics_that_share_candidates_have_their_own_classifiers(member):
     metrics = [AUC(), Error(), RecallAtFPR(0.1), PartialAUC(0.3)]

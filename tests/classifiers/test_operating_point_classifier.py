@@ -32,6 +32,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
 from directrix import DirectClassifier, OperatingPointClassifier, ScorecardClassifier
+from directrix.cards import judged
+from directrix.classifiers import direct
 from directrix.exceptions import (
     CopiedRowsWarning,
     FittedEstimatorWarning,
@@ -44,7 +46,7 @@ from directrix.exceptions import (
     UnweightedEstimatorWarning,
 )
 from directrix.export import load, save
-from directrix.fitting import fit_rows
+from directrix.fitting.finish import finish
 from directrix.fitting.held_out_scores import CrossFitting, ScoreScale, splits_of
 from directrix.metrics import Cost, RecallAtFPR
 from directrix.metrics.table import TABLE
@@ -86,23 +88,23 @@ def rates(point):
 def kept(monkeypatch):
     """Keep what sets the threshold of a line or card: rows, and their held-out scores."""
     found = {}
-    set_apart, end = fit_rows.threshold_from_rows, fit_rows.finalize
 
-    def keeping_apart(metric, guarantee, rows, scores, grid):
-        found["apart"] = rows.positive, scores
-        return set_apart(metric, guarantee, rows, scores, grid)
+    def keeping(metric, choice, evidence, guarantee=None, apart=None):
+        end = finish(metric, choice, evidence, guarantee, apart)
+        found["held out"] = evidence.rows.positive, evidence.scores - end.point.threshold
+        if apart is not None:
+            found["apart"] = apart.rows.positive, apart.scores
+        return end
 
-    def keeping_end(metric, selection, *args, **options):
-        final = end(metric, selection, *args, **options)
-        found["held out"] = selection.rows.positive, final.scores
-        return final
-
-    monkeypatch.setattr(fit_rows, "threshold_from_rows", keeping_apart)
-    monkeypatch.setattr(fit_rows, "finalize", keeping_end)
+    monkeypatch.setattr(direct, "finish", keeping)
+    monkeypatch.setattr(judged, "finish", keeping)
     return found
 
 
-@pytest.mark.parametrize("model", [DirectClassifier, ScorecardClassifier])
+MODELS = [DirectClassifier, partial(ScorecardClassifier, max_lines=None)]
+
+
+@pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("metric", ["recall@fpr=0.1", "fpr@recall=0.6"])
 def test_a_guarantee_is_that_of_a_line_or_card_with_the_same_scores(model, metric, kept):
     fitted = model(metric, guarantee=0.9, cv=2, warn_baseline=False).fit(*table())
@@ -113,7 +115,7 @@ def test_a_guarantee_is_that_of_a_line_or_card_with_the_same_scores(model, metri
     assert point.guarantee == given.guarantee
 
 
-@pytest.mark.parametrize("model", [DirectClassifier, partial(ScorecardClassifier, max_lines=None)])
+@pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("metric", ["error", "f1", "recall@fpr=0.05", "auc"])
 def test_held_out_scores_of_a_line_or_card_give_its_threshold(model, metric, kept):
     fitted = model(metric, cv=2, warn_baseline=False).fit(*table())

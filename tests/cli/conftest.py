@@ -64,7 +64,7 @@ def files(tmp_path_factory):
     X, y = day(1)
     model = MomentClassifier(RecallAtFPR(0.1)).fit_summary(Moments.load(folder / "monday.moments"))
     save(model, folder / "model.dx")
-    settings = {"max_lines": None, "max_crosses": 0, "learn_from": "counts", "warn_baseline": False}
+    settings = {"max_lines": None, "max_crosses": 0, "warn_baseline": False}
     card = ScorecardClassifier("recall@fpr=0.1", **settings)
     frame = parquet.read_table(folder / "monday.parquet").to_pandas()
     save(card.fit(frame.drop(columns="fraud"), frame["fraud"]), folder / "card.dx")

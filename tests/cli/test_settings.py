@@ -24,7 +24,6 @@ monotone = { "wealth, in euro" = "decreasing" }
 max_lines = "none"
 max_crosses = 0
 cv = 2
-learn_from = "counts"
 
 [binner]
 special_values = { age = [-999] }
@@ -75,7 +74,6 @@ def test_a_file_of_settings_is_the_call_in_python(call, rows, tmp_path):
         max_lines=None,
         max_crosses=0,
         cv=2,
-        learn_from="counts",
         warn_baseline=False,
     ).fit(rows[["age", "wealth, in euro", "home"]], rows["status"])
     assert str(load(tmp_path / "card.dx").card_) == str(expected.card_)

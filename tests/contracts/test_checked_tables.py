@@ -23,7 +23,7 @@ from directrix.tables.check import KINDS, check_table
 
 N = 600
 LABEL, NUMBERS, DATES, ID, IDENTICAL = KINDS
-CARD = {"cv": 2, "learn_from": "counts", "max_crosses": 0, "warn_baseline": False}
+CARD = {"cv": 2, "max_crosses": 0, "warn_baseline": False}
 
 
 def honest(n=N, seed=0):

@@ -108,7 +108,7 @@ def card(metric="auc", **parameters):
     return partial(ScorecardClassifier, metric, **parameters)
 
 
-counts = partial(card, learn_from="counts")
+counts = partial(card)
 FAMILIES = {
     "card of counts": [
         Member(counts(), 10),
@@ -299,7 +299,7 @@ MODELS = {
     "Direct": DirectClassifier("auc"),
     "Moment": MomentClassifier("auc"),
     "Scorecard": ScorecardClassifier("auc"),
-    "Scorecard of counts": ScorecardClassifier("auc", learn_from="counts"),
+    "Scorecard of counts": ScorecardClassifier("auc"),
     "Scorecard, integer": ScorecardClassifier("auc", points="integer"),
     "Scorecard, double odds": ScorecardClassifier("auc", points="pdo"),
 }

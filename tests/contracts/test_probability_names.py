@@ -23,7 +23,7 @@ RNG = np.random.default_rng(0)
 ROWS = pd.DataFrame(RNG.normal(size=(200, 2)), columns=["a", "b"])
 IS_BAD = ROWS["a"].to_numpy() + RNG.normal(size=200) > 0
 CLASSIFIERS = {
-    "card": ScorecardClassifier("auc", learn_from="counts", cv=2, max_lines=None, positive="bad"),
+    "card": ScorecardClassifier("auc", cv=2, max_lines=None, positive="bad"),
     "line": MomentClassifier("auc", positive="bad"),
     "direct": DirectClassifier("auc", positive="bad", cv=2),
 }
@@ -113,7 +113,7 @@ def test_mlflow_has_the_probabilities_by_name(bad_is_positive):
 
 @pytest.mark.parametrize("positive", ["bad", "good"])
 def test_pmml_has_probability_and_reasons_of_the_positive_class(positive):
-    card = ScorecardClassifier("auc", learn_from="counts", cv=2, max_lines=None, positive=positive)
+    card = ScorecardClassifier("auc", cv=2, max_lines=None, positive=positive)
     card = fitted(card, np.where(IS_BAD, "bad", "good"))
     document = ET.fromstring(to_pmml(card))  # noqa: S314 - it is our own
     names = [field.get("name") for field in document.findall(".//{*}OutputField")]

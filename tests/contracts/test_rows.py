@@ -26,7 +26,7 @@ ESTIMATORS = {
     "Direct": DirectClassifier("f1"),
     "Direct, guarantee": DirectClassifier(RecallAtFPR(0.2), guarantee=0.9),
     "Scorecard": ScorecardClassifier("auc", cv=3),
-    "Scorecard of counts": ScorecardClassifier("f1", cv=3, learn_from="counts"),
+    "Scorecard of counts": ScorecardClassifier("f1", cv=3),
     "Moment": MomentClassifier("f1"),
     "OperatingPoint": OperatingPointClassifier(GaussianNB(), "f1"),
 }
@@ -160,7 +160,7 @@ def test_copies_of_one_class_are_named_unless_they_are_groups(estimator, recwarn
 
 def test_groups_of_copies_are_expected_to_know_nothing():
     X, y, original = oversampled()
-    card = ScorecardClassifier("auc", cv=3, learn_from="counts", max_crosses=0)
+    card = ScorecardClassifier("auc", cv=3, max_crosses=0)
     rosy, honest = (
         clone(card).fit(X, y, groups=groups).operating_point_.intervals.metric
         for groups in (None, original)

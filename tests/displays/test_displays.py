@@ -147,7 +147,6 @@ def cheapest(scores, positive, weight, ratio):
 def card():
     rows = plain()
     how = {
-        "learn_from": "counts",
         "cv": 2,
         "max_crosses": 0,
         "max_lines": None,

@@ -74,7 +74,7 @@ def wide():
 
 
 def card():
-    return fit(ScorecardClassifier("auc", learn_from="counts", cv=2, max_lines=None), rows(3, 80))
+    return fit(ScorecardClassifier("auc", cv=2, max_lines=None), rows(3, 80))
 
 
 LINEAR = odd_names, text_labels, direct, whole_labels, one_feature, far, wide

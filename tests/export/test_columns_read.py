@@ -28,9 +28,9 @@ USED = ["a", "b", "c"]
 
 def card_with(idle, **options):
     """Return a card in which each cell of some columns has the same points."""
-    model = ScorecardClassifier(
-        "auc", learn_from="counts", cv=2, max_lines=None, warn_baseline=False, **options
-    ).fit(TABLE, Y)
+    model = ScorecardClassifier("auc", cv=2, max_lines=None, warn_baseline=False, **options).fit(
+        TABLE, Y
+    )
     card = model.card_
     crosses = tuple(cross for cross in card.crosses if not {1, 3} & {*cross.columns})
     columns = [np.full_like(p, idle) if k in {1, 3} else p for k, p in enumerate(card.columns)]

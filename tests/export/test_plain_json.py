@@ -82,7 +82,5 @@ def test_the_json_of_a_card_holds_what_the_documentation_lists():
 @pytest.mark.filterwarnings("ignore::directrix.exceptions.TableWarning")  # one column tells
 def test_a_card_without_names_has_those_of_its_bins():
     rows = np.random.default_rng(0).normal(size=(80, 2))
-    card = ScorecardClassifier("auc", learn_from="counts", cv=2, max_lines=None).fit(
-        rows, rows[:, 0] > 0
-    )
+    card = ScorecardClassifier("auc", cv=2, max_lines=None).fit(rows, rows[:, 0] > 0)
     assert [column["name"] for column in json.loads(to_json(card))["columns"]] == ["x0", "x1"]

@@ -46,9 +46,7 @@ def card():
     binner = Binner(max_bins=40, special_values={"number": [-1]}, min_rows=2)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return ScorecardClassifier(
-            "auc", binner=binner, learn_from="counts", cv=2, max_lines=None
-        ).fit(rows, y)
+        return ScorecardClassifier("auc", binner=binner, cv=2, max_lines=None).fit(rows, y)
 
 
 NUMBERS = [
@@ -113,9 +111,7 @@ def test_the_module_needs_no_library(card, tmp_path):
 @pytest.mark.filterwarnings("ignore::UserWarning")  # a bad card
 def test_without_dates_only_math_is_imported():
     rows = np.random.default_rng(0).normal(size=(80, 2))
-    card = ScorecardClassifier("auc", learn_from="counts", cv=2, max_lines=None).fit(
-        rows, rows[:, 0] > 0
-    )
+    card = ScorecardClassifier("auc", cv=2, max_lines=None).fit(rows, rows[:, 0] > 0)
     source = to_python(card)
     assert source.count("import") == 1
     assert "from math import exp\n" in source
@@ -129,9 +125,7 @@ def test_names_and_levels_that_look_like_code_stay_texts():
     names = ["x'); import os; ('", '"""', "{classes}", "\\"]
     rows = {name: [*names, None] * 20 for name in names}
     y = np.arange(100) % 5 < 2
-    card = ScorecardClassifier("auc", learn_from="counts", cv=2, max_lines=None).fit(
-        pa.table(rows), y
-    )
+    card = ScorecardClassifier("auc", cv=2, max_lines=None).fit(pa.table(rows), y)
     scope = module(card)
     assert [column["name"] for column in scope["COLUMNS"]] == names
     found = [scope["points"](dict.fromkeys(names, level)) for level in (*names, None, "new")]

@@ -30,7 +30,7 @@ def fitted(request):
     risk += 2 * ((table.home == "boat") ^ table.member)
     y = np.where(risk + rng.normal(size=n) > 4, "bad", "good")
     binner = Binner(max_bins=8, special_values=[-999.0], missing_with={"wealth": 2000.0})
-    options = {"learn_from": "counts", "cv": 2, "max_lines": None, "points": "pdo"}
+    options = {"cv": 2, "max_lines": None, "points": "pdo"}
     card = ScorecardClassifier(
         "auc", positive="bad", binner=binner, max_crosses=request.param, **options
     ).fit(table, y)

@@ -25,9 +25,7 @@ def rows(where, n=200):
 
 
 def fitted(where):
-    card = ScorecardClassifier(
-        "auc", cv=2, learn_from="counts", max_crosses=0, max_lines=None, warn_baseline=False
-    )
+    card = ScorecardClassifier("auc", cv=2, max_crosses=0, max_lines=None, warn_baseline=False)
     return card.fit(*rows(where))
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from directrix import Moments
-from directrix.frontier.moment_frontier import moment_candidates, ridge_candidates, with_ridges
+from directrix.frontier.moment_frontier import moment_candidates, ridge_candidates
 from directrix.frontier.row_frontier import RowFrontier
 from directrix.linear.recipes import logistic_path
 
@@ -30,24 +30,12 @@ def from_rows():
 
 
 def from_ridges():
-    return ridge_candidates(*rows(), (0.1,), baseline=True)[0]
+    return ridge_candidates(*rows(), (0.1,), signs=np.array([1, 1, 0]))[0]
 
 
 @pytest.fixture(params=[from_moments, from_ridges, from_rows])
 def candidate(request):
     return request.param()
-
-
-def test_a_candidate_of_counts_has_no_rows_to_score_but_can_be_refitted():
-    X, y, weight, _ = rows()
-    made = from_ridges()
-    settings = [(made.ridge, made.angle)]
-    (counted,) = with_ridges("bin counts", settings, made.line[None], [], baseline=True)
-    assert counted.name == made.name
-    assert counted.complexity == made.complexity == 0.0
-    with pytest.raises(ValueError, match="no rows to score"):
-        counted.curves  # noqa: B018
-    np.testing.assert_allclose(counted.refit(X, y, weight), made.line)
 
 
 def test_lines_have_the_intercept_last_and_there_is_one_for_each_fold(candidate):

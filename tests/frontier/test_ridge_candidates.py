@@ -5,17 +5,17 @@ import pytest
 
 from directrix.frontier.moment_frontier import ridge_candidates
 from directrix.frontier.pencil import RidgeMoments
-from directrix.tables.coding.coded_rows import CodedRows, Coding
 
 N = 150
 RIDGES = (0.3, 0.1)
+SIGNS = np.array([1, -1, 0, 0, 0, 0, 0, 0])
 
 
 def coded():
     rng = np.random.default_rng(0)
-    coding = Coding([rng.normal(size=(6, 4)), rng.normal(size=(5, 4))])
+    bases = rng.normal(size=(6, 4)), rng.normal(size=(5, 4))
     cells = np.column_stack([rng.integers(0, 6, N), rng.integers(0, 5, N)])
-    return CodedRows.of(coding.cell_numbers(cells, []), coding), cells
+    return np.hstack([bases[0][cells[:, 0]], bases[1][cells[:, 1]]]), cells
 
 
 def labelled(cells):
@@ -27,7 +27,7 @@ def labelled(cells):
 def made():
     X, cells = coded()
     rows = labelled(cells)
-    return X, rows, ridge_candidates(X, *rows, RIDGES, baseline=True)
+    return X, rows, ridge_candidates(X, *rows, RIDGES, signs=SIGNS)
 
 
 def direction(line):
@@ -49,11 +49,12 @@ def test_lines_are_those_of_moments_with_and_without_each_fold(made):
     X, (positive, weight, fold), candidates = made
     for candidate in candidates:
         setting = [(candidate.ridge, candidate.angle)]
-        whole = RidgeMoments.of(X, positive, weight).lines(setting)[0]
+        whole = RidgeMoments.of(X, positive, weight, SIGNS).lines(setting)[0]
         np.testing.assert_allclose(direction(candidate.line), direction(whole), atol=1e-9)
         for k, line in enumerate(candidate.fold_lines):
             kept = np.flatnonzero(fold != k)
-            without = RidgeMoments.of(X[kept], positive[kept], weight[kept]).lines(setting)[0]
+            without = RidgeMoments.of(X[kept], positive[kept], weight[kept], SIGNS)
+            without = without.lines(setting)[0]
             np.testing.assert_allclose(direction(line), direction(without), atol=1e-9)
             tested = fold == k
             scores = X[np.flatnonzero(tested)] @ line[:-1] + line[-1]
@@ -65,23 +66,15 @@ def test_a_refit_to_more_rows_has_the_same_ridge_and_trade_off(made):
     index = np.r_[0:N, 0:20]
     more = X[index], positive[index], weight[index]
     for candidate in candidates[:3]:
-        expected = RidgeMoments.of(*more).lines([(candidate.ridge, candidate.angle)])[0]
+        expected = RidgeMoments.of(*more, SIGNS)
+        expected = expected.lines([(candidate.ridge, candidate.angle)])[0]
         refit = candidate.refit(*more)
         np.testing.assert_allclose(direction(refit), direction(expected), atol=1e-9)
 
 
-@pytest.mark.parametrize("baseline", [False, True])
-def test_lines_of_equal_trade_off_are_the_simplest_if_they_are_the_baseline(baseline):
-    X, cells = coded()
-    candidates = ridge_candidates(X, *labelled(cells), RIDGES, baseline=baseline)
-    simple = [candidate for candidate in candidates if candidate.complexity == 0.0]
-    assert len(simple) == (len(RIDGES) if baseline else 0)
-    assert all(candidate.angle == RidgeMoments.equal_angle for candidate in simple)
-
-
 def test_without_folds_rows_are_scored_by_the_line_of_all(made):
     X, (positive, weight, _), _ = made
-    for candidate in ridge_candidates(X, positive, weight, None, RIDGES, baseline=True):
+    for candidate in ridge_candidates(X, positive, weight, None, RIDGES, signs=SIGNS):
         assert candidate.fold_lines == []
         expected = X @ candidate.line[:-1] + candidate.line[-1]
         np.testing.assert_allclose(candidate.curves.scores, expected, atol=1e-9)

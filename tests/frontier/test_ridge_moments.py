@@ -2,20 +2,18 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from directrix.frontier.pencil import RidgeMoments
-from directrix.tables.coding.coded_rows import CodedRows, Coding
 
 N = 80
 
 
-def coded(*, crosses=False, n=N, seed=0):
+def coded(n=N, seed=0):
     rng = np.random.default_rng(seed)
-    pairs = [(rng.normal(size=(4, 2)), rng.normal(size=(5, 2)))] if crosses else []
-    coding = Coding([rng.normal(size=(4, 3)), rng.normal(size=(5, 4))], pairs)
+    bases = rng.normal(size=(4, 3)), rng.normal(size=(5, 4))
     cells = np.column_stack([rng.integers(0, 4, n), rng.integers(0, 5, n)])
-    pair_cells = [(cells[:, 0], cells[:, 1])] if crosses else []
-    return CodedRows.of(coding.cell_numbers(cells, pair_cells), coding)
+    return np.hstack([bases[0][cells[:, 0]], bases[1][cells[:, 1]]])
 
 
 def labelled(n=N, seed=1):
@@ -25,18 +23,17 @@ def labelled(n=N, seed=1):
 
 def class_moments(X, positive, weight):
     """Return means and covariances of both classes, by NumPy."""
-    dense = X.dense().astype(float)
     both = []
     for side in (positive, ~positive):
-        mean = np.average(dense[side], axis=0, weights=weight[side])
-        both.append((mean, np.cov(dense[side].T, aweights=weight[side], ddof=0)))
+        mean = np.average(X[side], axis=0, weights=weight[side])
+        both.append((mean, np.cov(X[side].T, aweights=weight[side], ddof=0)))
     return both
 
 
-@pytest.mark.parametrize("crosses", [False, True])
-def test_moments_are_weighted_means_and_covariances(crosses):
-    X, (positive, weight) = coded(crosses=crosses), labelled()
-    ours = RidgeMoments.of(X, positive, weight)
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_moments_are_weighted_means_and_covariances(make):
+    X, (positive, weight) = coded(), labelled()
+    ours = RidgeMoments.of(make(X), positive, weight)
     (mean_pos, cov_pos), (mean_neg, cov_neg) = class_moments(X, positive, weight)
     np.testing.assert_allclose(ours.delta, mean_pos - mean_neg, atol=1e-5)
     np.testing.assert_allclose(ours.mean_neg, mean_neg, atol=1e-5)
@@ -68,9 +65,8 @@ def test_a_line_is_that_of_the_formula(ridge, angle):
     assert np.average(scores[positive], weights=weight[positive]) > 0
 
 
-@pytest.mark.parametrize("crosses", [False, True])
-def test_many_ridges_by_one_decomposition_are_few_ridges_one_by_one(crosses):
-    moments = RidgeMoments.of(coded(crosses=crosses), *labelled())
+def test_many_ridges_by_one_decomposition_are_few_ridges_one_by_one():
+    moments = RidgeMoments.of(coded(), *labelled())
     settings = [(ridge, angle) for ridge in np.logspace(-3, 1, 9) for angle in (0.2, np.pi / 4)]
     many = moments.lines(settings)
     alone = np.vstack([moments.lines([setting]) for setting in settings])
@@ -118,8 +114,6 @@ def test_one_row_of_a_class_is_enough():
 
 
 def test_without_features_there_is_an_intercept_of_zero():
-    coding = Coding([np.zeros((2, 0))])
-    X = CodedRows.of(coding.cell_numbers(np.zeros((N, 1), dtype=int), []), coding)
-    moments = RidgeMoments.of(X, *labelled())
+    moments = RidgeMoments.of(np.empty((N, 0)), *labelled())
     for settings in ([(1.0, 0.5)], [(ridge, 0.5) for ridge in np.logspace(-3, 1, 9)]):
         np.testing.assert_array_equal(moments.lines(settings), np.zeros((len(settings), 1)))

@@ -41,9 +41,9 @@ def test_the_gap_to_logistic_regression_is_that_of_the_report(direct):
 
 
 def test_a_card_is_compared_with_logistic_regression_without_bins():
-    card = ScorecardClassifier(
-        "auc", learn_from="counts", cv=2, points="integer", max_crosses=0, max_lines=None
-    ).fit(X, SUM > 0)
+    card = ScorecardClassifier("auc", cv=2, points="integer", max_crosses=0, max_lines=None).fit(
+        X, SUM > 0
+    )
     metrics, report = fit_metrics(card), card.report_
     assert metrics["gap_to_logistic_regression"] == report.unbinned_baseline.mean
     assert metrics["gap_to_simplest_card"] == report.gap.mean

@@ -72,7 +72,7 @@ def test_rows_like_the_example_pass(column, tmp_path):
     from directrix.integrations.mlflow import save_model
 
     table = pd.DataFrame({"column": column, "other": RNG.normal(size=60)})
-    card = ScorecardClassifier("auc", learn_from="counts", cv=2, max_lines=None).fit(table, Y[:60])
+    card = ScorecardClassifier("auc", cv=2, max_lines=None).fit(table, Y[:60])
     save_model(card, tmp_path / "model", input_example=table.head(3))
     pyfunc = mlflow.pyfunc.load_model(str(tmp_path / "model"))
     assert pyfunc.predict(table).tolist() == card.predict(table).tolist()
@@ -82,7 +82,7 @@ def test_rows_like_the_example_pass(column, tmp_path):
 def test_a_card_takes_integers_and_missing_values_in_turn(tmp_path):
     from directrix.integrations.mlflow import save_model
 
-    card = ScorecardClassifier("auc", learn_from="counts", cv=2, max_lines=None).fit(FRAME, Y)
+    card = ScorecardClassifier("auc", cv=2, max_lines=None).fit(FRAME, Y)
     save_model(card, tmp_path / "model", input_example=FRAME.head())
     pyfunc = mlflow.pyfunc.load_model(str(tmp_path / "model"))
     for rows in (FRAME, FRAME.mask(FRAME > 4), FRAME.assign(amount=3)):
@@ -95,7 +95,7 @@ def test_columns_without_names_are_a_tensor_of_a_line_and_types_of_a_card():
     (spec,) = infer_signature(line, X[:2]).inputs.inputs
     assert (spec.type, spec.shape) == (np.dtype(np.float64), (-1, 2))
     table = [[1.5, "a"], [None, "b"]] * 40
-    card = ScorecardClassifier("auc", learn_from="counts", cv=2, max_lines=None).fit(table, Y)
+    card = ScorecardClassifier("auc", cv=2, max_lines=None).fit(table, Y)
     specs = infer_signature(card, typical_row(card)).inputs.inputs
     assert [(spec.name, str(spec.type)) for spec in specs] == [
         (None, "Any"),
@@ -128,5 +128,5 @@ def test_a_typical_row_has_the_most_frequent_bin_of_each_column():
 
 def test_a_typical_row_needs_a_card_and_its_columns_may_have_no_names(line):
     assert typical_row(line) is None
-    card = ScorecardClassifier("auc", learn_from="counts", cv=2, max_lines=None).fit(X, Y)
+    card = ScorecardClassifier("auc", cv=2, max_lines=None).fit(X, Y)
     assert typical_row(card).columns.tolist() == [0, 1]

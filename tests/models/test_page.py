@@ -23,7 +23,6 @@ SETTINGS = {
     "positive": "bad",
     "max_lines": None,
     "max_crosses": 0,
-    "learn_from": "counts",
     "warn_baseline": False,
 }
 

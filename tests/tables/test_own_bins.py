@@ -90,9 +90,8 @@ def test_bins_without_rows_are_kept_and_can_be_fitted():
     assert bins.weights[1:3] == (0.0, 0.0)
     assert bins.weights[5:] == (0.0, 0.0)
     assert list(bins.means) == sorted(bins.means)
-    card = ScorecardClassifier("auc", binner=binner, learn_from="counts", cv=2, max_lines=None).fit(
-        X, Y
-    )
+    options = {"cv": 2, "max_lines": None, "warn_baseline": False}
+    card = ScorecardClassifier("auc", binner=binner, **options).fit(X, Y)
     assert np.isfinite(card.predict_points(X.assign(age=2000.0))).all()
     assert card.binner_.bins_[0].cuts == (0, 10, 30, 500, 1000)
     nothing = Binner(cuts={"x0": [-1.0, 1.0]}).fit([[np.nan], [np.nan]]).bins_[0]
@@ -227,9 +226,8 @@ def test_a_file_keeps_the_bins_and_the_parameters(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::directrix.exceptions.ChangedColumnsWarning")  # far rows
-@pytest.mark.parametrize("learn_from", ["rows", "counts"])
-def test_cards_keep_the_bins(learn_from):
-    options = {"learn_from": learn_from, "cv": 2, "max_crosses": 0, "max_lines": None}
+def test_cards_keep_the_bins():
+    options = {"cv": 2, "max_crosses": 0, "max_lines": None, "warn_baseline": False}
     card = ScorecardClassifier("auc", binner=Binner(cuts=CUTS, missing_with={"age": 40}), **options)
     card.fit(X, Y)
     labels = [row.bin for row in card.card_.table() if row.column == "age"]
@@ -244,7 +242,7 @@ def test_cards_keep_the_bins(learn_from):
 
 def test_a_fit_in_passes_has_the_bins_of_a_fit_in_memory():
     frame = X.assign(y=Y)
-    options = {"binner": clone(BINNER), "learn_from": "counts", "cv": 2, "warn_baseline": False}
+    options = {"binner": clone(BINNER), "cv": 2, "warn_baseline": False}
     memory = ScorecardClassifier("auc", **options).fit(X, Y)
     passes = ScorecardClassifier("auc", **options).fit_source(frame, target="y", progress=False)
     assert passes.binner_.bins_[0].cuts == memory.binner_.bins_[0].cuts

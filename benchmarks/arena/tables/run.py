@@ -13,7 +13,7 @@ Two repeats of five stratified folds, the same for all. At most 10,000 rows a se
 All that is chosen, is chosen in folds of the training rows.
 
 * "scorecard, rows" has its defaults, among them that it chooses how many lines it prints;
-  "scorecard, full" keeps all; so do "scorecard, counts" and "scorecard, likelihood".
+  "scorecard, full" keeps all.
 * Competitors get the pandas frame as it is, but for dates, which are days since 1970 for all. Each
   is fitted once a fold and serves all metrics; those that are tuned, are tuned for AUC. Ours are
   fitted for each metric.

@@ -109,7 +109,7 @@ OWN_BINS: dict[str, Any] = {
 def _fit(own: dict[str, Any] | None = None, **options: Any) -> ScorecardClassifier:
     rows = raw_rows(TRAINING_ROWS, 0, new=False)
     binner = Binner(max_bins=12, special_values={'amount "€"': [SPECIAL]}, **(own or {}))
-    fixed = {"learn_from": "counts", "cv": 2, "max_lines": None}  # so that all columns have points
+    fixed = {"cv": 2, "max_lines": None}  # so that all columns have points
     classifier = ScorecardClassifier("auc", binner=binner, **fixed, **options)
     with quiet():
         return classifier.fit(rows, labels(rows))

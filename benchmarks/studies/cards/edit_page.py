@@ -143,9 +143,9 @@ def opened(browser: Any, html: str, folder: Path) -> Any:
     return page
 
 
-def editor_of(metric: str, points: str | None, X: Any, y: Any, learn_from: str = "rows") -> Any:
+def editor_of(metric: str, points: str | None, X: Any, y: Any) -> Any:
     """Return the editor of a card of full length."""
-    settings = {"max_lines": None, "max_crosses": 0, "learn_from": learn_from}
+    settings = {"max_lines": None, "max_crosses": 0}
     with quiet():
         return ScorecardClassifier(metric, points=points, **settings).edit(X, y)
 
@@ -195,7 +195,7 @@ def measure_time(name: str) -> list[tuple[object, ...]]:
     X, y = load_table(name)
     rows = np.sort(np.random.default_rng(0).choice(len(y), LARGE_ROWS, replace=False))
     X, y = X.iloc[rows].reset_index(drop=True), y[rows]
-    editor = editor_of("auc", None, X.iloc[:, :COLUMNS], y, learn_from="counts")
+    editor = editor_of("auc", None, X.iloc[:, :COLUMNS], y)
     rng, times = np.random.default_rng(0), []
     about = described(editor)
     with TemporaryDirectory() as folder, chromium() as browser:

@@ -48,9 +48,7 @@ def measured(name: str, seed: int, points: str) -> list[tuple[Any, ...]]:
     order = np.random.default_rng([seed, 39]).permutation(len(rows.y))
     n_seen = min(len(order) // 2, MOST_ROWS)
     seen, new = order[:n_seen], order[n_seen : n_seen + NEW_ROWS]
-    card = ScorecardClassifier(
-        "auc", learn_from="counts", max_crosses=0, points=points, warn_baseline=False
-    )
+    card = ScorecardClassifier("auc", max_crosses=0, points=points, warn_baseline=False)
     with quiet():
         card.fit(rows.X.iloc[seen], rows.y[seen])
     totals, y = card.predict_points(rows.X.iloc[new]), rows.y[new]

@@ -17,8 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from directrix._typing import AnyArray, FloatArray, IntArray
-from directrix.tables.coding.card_coding import Direction, column_codings
-from directrix.tables.coding.prior import CellKinds, cell_weights
+from directrix.tables.coding.prior import CellKinds, Direction, cell_weights, column_codings
 
 #: Directions of a column with ordered bins at most, and at least where columns are many; and about
 #: so many of all these columns together.

@@ -20,8 +20,7 @@ from scipy.special import expit
 from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.cards.merging import Atoms, Curvature, Grid, Groups, merge_path
 from directrix.models.card import Card, Cross
-from directrix.tables.coding.card_coding import Direction
-from directrix.tables.coding.prior import CellKinds, cell_weights
+from directrix.tables.coding.prior import CellKinds, Direction, cell_weights
 
 #: Ridge of the fit to the teacher's probabilities, in rows.
 RIDGE = 0.1

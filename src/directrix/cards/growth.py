@@ -31,8 +31,7 @@ from directrix.fitting.training_rows import Rows
 from directrix.frontier.curves import Curves
 from directrix.metrics import AUC
 from directrix.models.card import Card, Cross
-from directrix.tables.coding.card_coding import Direction
-from directrix.tables.coding.prior import CellKinds
+from directrix.tables.coding.prior import CellKinds, Direction
 
 #: Factors of the inverse variances; without held-out rows the first.
 _STRENGTHS = (3.0, 1.0, 0.3)
@@ -52,15 +51,12 @@ Passed = Mapping[int | None, AnyArray]
 class CardAsk(NamedTuple):
     """What is asked of a card.
 
-    ``max_lines`` and ``max_columns`` are numbers, "auto" or None. ``largest`` is the largest number
-    of whole points; None for points that are log-odds.
+    ``max_columns`` is a number, "auto" or None.
     """
 
-    max_lines: int | str | None = "auto"
     max_crosses: int | None = None
     max_columns: int | str | None = None
     directions: Sequence[Direction] = ()
-    largest: int | None = None
 
 
 class Tried(NamedTuple):

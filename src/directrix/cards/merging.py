@@ -27,8 +27,7 @@ from scipy.linalg.blas import dger
 
 from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.models.card import Card, Cross
-from directrix.tables.coding.card_coding import Direction
-from directrix.tables.coding.prior import CellKinds
+from directrix.tables.coding.prior import CellKinds, Direction
 
 #: Atoms of all columns at most, or so many for each column beside its missing and special values if
 #: that is more: cells of almost equal points are merged before the path begins. Fewer than two for

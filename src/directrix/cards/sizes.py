@@ -24,13 +24,12 @@ from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.cards.compression import RowCompression, Teacher
 from directrix.fitting.training_rows import Rows
 from directrix.models.card import Card
-from directrix.tables.coding.card_coding import Direction
-from directrix.tables.coding.prior import CellKinds
+from directrix.tables.coding.prior import CellKinds, Direction
 
 #: Lines of the sizes that are made, beside that which is asked for.
 SIZES = (10, 20, 30, 40, 60, 80, 100)
 #: Lines of a card of which nobody said how many, at most; and if no rows can be held out.
-_MOST_LINES, _CAUTIOUS_LINES = 100, 40
+MOST_LINES, CAUTIOUS_LINES = 100, 40
 _LINES_PER_ROW = 2.0
 #: Loss of area that nobody misses.
 _SMALL_LOSS = 1e-3
@@ -102,7 +101,7 @@ def sizes_of_card(
     full_lines = cards[None].count_lines(kinds)
     asked = [] if max_lines is None else list(SIZES)
     if max_lines is not None and rows.fold is None:
-        asked = [_CAUTIOUS_LINES]
+        asked = [CAUTIOUS_LINES]
     if isinstance(max_lines, int):
         asked = sorted({max_lines, *(asked if rows.fold is not None else [])})
     lines = [size for size in asked if size < full_lines]
@@ -128,7 +127,7 @@ def good_size(
         index = [k for k, size in enumerate(sizes) if size.lines <= max_lines]
         return index[-1] if index else 0
     rarer = min(float(rows.positive.sum()), float((~rows.positive).sum()))
-    most = min(_MOST_LINES, _LINES_PER_ROW * rarer)
+    most = min(MOST_LINES, _LINES_PER_ROW * rarer)
     allowed = [k for k, size in enumerate(sizes) if size.lines <= most] or [0]
     if rows.fold is None:
         return allowed[-1]

@@ -275,16 +275,10 @@ class DirectClassifier(MetricClassifier):
             passes, and no feature unless `features` names it.
         transform, engine, progress : as in `summarize`
         """
-        from directrix.designs.sources import (
-            COUNTED_LINES,
-            ROWS_OF_COUNTS,
-            ROWS_OF_LINES,
-            compared_lines,
-            profile_of_source,
-        )
+        from directrix.designs.sources import ROWS_OF_COUNTS, ROWS_OF_LINES, lines_to_count
         from directrix.engines.column_roles import ColumnRoles
         from directrix.engines.tasks import NumberFeatures
-        from directrix.fitting.fit_source import CandidateGroup
+        from directrix.fitting.fit_source import CandidateGroup, profile_of_source
 
         if self.monotone is not None:
             msg = "fit_source has no monotone= for lines: leave it out, or use fit"
@@ -302,7 +296,7 @@ class DirectClassifier(MetricClassifier):
         )
         moments = fit.moments(surveyed)
         rows, factors = fit.sampled_rows(surveyed, moments.classes)
-        candidates = COUNTED_LINES(compared_lines(fit.metric, moments, rows, self.n_jobs))
+        candidates = lines_to_count(fit.metric, moments, rows, self.n_jobs)
         group = CandidateGroup(candidates, [None] * (fit.n_folds + 1))
         numbers = NumberFeatures(moments.n_features)
         counted = fit.count(group, numbers, moments.classes[-1], factors)

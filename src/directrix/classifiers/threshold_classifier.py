@@ -17,8 +17,7 @@ from directrix.classifiers.scoring import Response, Sigmoid
 from directrix.classifiers.state import ModelState, require
 from directrix.exceptions import NoHeldOutScoresError
 from directrix.fitting.evidence import HeldOut
-from directrix.fitting.finish import FitResult, one_class_caution, warn_of
-from directrix.fitting.histogram_choice import point_at
+from directrix.fitting.finish import FitResult, one_class_caution, point_at, warn_of
 from directrix.metrics.at_threshold import Cost
 from directrix.metrics.base import Metric
 from directrix.metrics.budget import Budget, Periods, team_numbers

@@ -24,6 +24,7 @@ from scipy.special import expit
 
 from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.cards.compression import Compression, Fitted
+from directrix.cards.judged import EditStart
 from directrix.cards.merging import Atoms, Curvature, Groups, merge_path
 from directrix.exceptions.edits import EditError
 from directrix.fitting.choice import Assessment, limit_by_order, limit_caution, sizes_of
@@ -62,20 +63,6 @@ def on_grid(values: Any) -> Any:
 
 
 # ── What an editor knows of the rows, and of the full card ────────────────────────────────────────
-
-
-@dataclass(frozen=True, eq=False)
-class EditStart:
-    """Full cards in log-odds, of all rows (None) and without each fold, and the rows they score.
-
-    ``rows`` have cells as their features, and ``values`` those of their columns, in the same order.
-    ``n_lines`` is the number of lines that a fit has chosen, None for those of the full card.
-    """
-
-    cards: Mapping[int | None, Card]
-    rows: Rows
-    values: FloatArray
-    n_lines: int | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -382,15 +369,15 @@ class EditScale:
         )
 
     @classmethod
-    def of(cls, scale: Scale | None, rows: EditRows, start: Arrangement, unit: float) -> EditScale:
-        """Find what a point is worth; ``unit`` are the log-odds of a point without a scale."""
+    def of(cls, scale: Scale | None, rows: EditRows, start: Arrangement) -> EditScale:
+        """Find what a point is worth."""
         if isinstance(scale, PointsToDoubleOdds):
             return cls(-float(np.log(2.0)) / scale.pdo, scale)
         if isinstance(scale, IntegerPoints):
             compression = rows_compression(rows, start, 0)
             made = compression.fitted(_groups(start))
             return cls(compression.whole(made, scale.largest)[1], scale)
-        return cls(unit)
+        return cls(1.0)
 
 
 class Refit(NamedTuple):

@@ -103,6 +103,6 @@ def _moment_candidates(rows: Rows, signs: IntArray | None) -> Sequence[Candidate
     if signs is not None:  # shrinkage and trade-off have no closed form with signs: a ridge has
         kept = signs[:-1]
         of_rows = rows[:4]
-        return ridge_candidates(*of_rows, _RIDGES, baseline=False, signs=kept, group=rows.group)
+        return ridge_candidates(*of_rows, _RIDGES, signs=kept, group=rows.group)
     moments = Moments.of(*rows[:3], classes=[False, True], fold=rows.fold, sample=0)
     return moment_candidates(moments, *rows[:5])

@@ -19,7 +19,7 @@ from directrix.engines.column_roles import (
 )
 from directrix.exceptions.columns import ColumnKindError
 from directrix.rows.labels import WeightUnit
-from directrix.tables import BinCounts, Binner, Column, Table
+from directrix.tables import Column, Table
 
 # ── Kinds of columns, and tables that are sampled ─────────────────────────────────────────────────
 
@@ -144,25 +144,17 @@ class RawRows(Table):
 
 @dataclass(frozen=True, eq=False)
 class TableSummary:
-    """Totals of the classes of a raw table, kinds of its columns, and counts of known bins.
-
-    Summaries add up.
-    """
+    """Totals of the classes of a raw table, and kinds of its columns; summaries add up."""
 
     totals: ClassTotals
     kinds: ColumnKinds
-    counts: BinCounts | None = None
 
     def __add__(self, other: TableSummary) -> TableSummary:
-        counts = self.counts
-        if counts is not None and other.counts is not None:
-            counts = counts + other.counts
-        return TableSummary(self.totals + other.totals, self.kinds + other.kinds, counts)
+        return TableSummary(self.totals + other.totals, self.kinds + other.kinds)
 
     def in_units(self, unit: WeightUnit) -> TableSummary:
         """Return the summary of weights in another unit."""
-        counts = None if self.counts is None else self.counts.scaled(1.0 / unit.mean)
-        return TableSummary(self.totals.in_units(unit), self.kinds, counts)
+        return TableSummary(self.totals.in_units(unit), self.kinds)
 
 
 @dataclass(frozen=True)
@@ -170,12 +162,10 @@ class TableRoles(ColumnRoles):
     """Roles of the columns of a raw table; the features of a block are `RawRows`.
 
     ``columns`` are the names and kinds of the feature columns, if an earlier pass has read them:
-    every block is then read as the same kinds. ``binner`` has bins that are known, whose cells a
-    summary counts.
+    every block is then read as the same kinds.
     """
 
     columns: tuple[Column, ...] | None = None
-    binner: Binner | None = None
 
     @property
     def takes_texts(self) -> bool:
@@ -192,10 +182,7 @@ class TableRoles(ColumnRoles):
 
     def summary_of(self, block: Block) -> Any:
         """Return the summary of a block."""
-        counts = None
-        if self.binner is not None:
-            counts = BinCounts.of(self.binner, block.X, block.y, block.weight, fold=block.fold)
-        return TableSummary(ClassTotals.of(block), ColumnKinds.of(block.X), counts)
+        return TableSummary(ClassTotals.of(block), ColumnKinds.of(block.X))
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,6 @@ from directrix.rows.labels import WeightUnit, checked_weight
 from directrix.rows.rows import not_finite_error
 from directrix.rows.sample import LARGEST_HASH, RowSample, RunningSample, share_of_partition
 from directrix.rows.sums import TreeSum
-from directrix.tables import BinCounts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from directrix.engines.table_roles import TableSummary
     from directrix.moments import Moments
     from directrix.tables import Binner
-    from directrix.tables.coding.card_coding import CardCoding
 
 # ── Tasks that run on the rows of a partition; the only code that is sent to workers ──────────────
 
@@ -271,11 +269,6 @@ class CellFeatures:
             part = slice(start, min(start + _CODED_AT_A_TIME, block.n_rows))
             yield part, cells[part]
 
-    def counts(self, block: Block) -> BinCounts:
-        """Return the counts of the cells of a block, by fold."""
-        weight = None if block.weight is None else block.row_weight
-        return BinCounts.of(self.binner, block.X, block.y, weight, fold=block.fold)
-
 
 @dataclass(frozen=True, eq=False)
 class FoldModels:
@@ -287,7 +280,7 @@ class FoldModels:
 
     fold: int
     lines: FloatArray
-    coding: CardCoding | None = None
+    coding: Any = None
     first: int = 0
 
     def bins(self, X: AnyArray, positive: AnyArray) -> IntArray:
@@ -311,7 +304,6 @@ class PassSums:
     fingerprint: Fingerprint
     histograms: tuple[ScoreHistogram, ...] = ()
     cells: tuple[FloatArray, ...] = ()
-    counts: BinCounts | None = None
     segments: SegmentScores | None = None
 
     def __add__(self, other: PassSums) -> PassSums:
@@ -319,38 +311,31 @@ class PassSums:
             tuple(a + b for a, b in zip(getattr(self, name), getattr(other, name), strict=True))
             for name in ("histograms", "cells")
         )
-        counts, segments = (
-            add_present(getattr(self, name), getattr(other, name))
-            for name in ("counts", "segments")
-        )
-        fingerprint = self.fingerprint + other.fingerprint
-        return PassSums(fingerprint, histograms, cells, counts, segments)
+        segments = add_present(self.segments, other.segments)
+        return PassSums(self.fingerprint + other.fingerprint, histograms, cells, segments)
 
 
 @dataclass(frozen=True, eq=False)
 class Score:
-    """Task of the later passes: score histograms, and counts of cells.
+    """Task of the later passes: score histograms, and weights of cells.
 
     ``positive`` is the positive class. ``models`` are the lines whose scores are counted in
-    histograms. ``count`` says whether cells and pairs of cells are counted.
+    histograms.
     """
 
     features: NumberFeatures | CellFeatures
     positive: Any
     models: Sequence[FoldModels] = ()
-    count: bool = False
     name = "score"
 
     def __call__(self, plan: ColumnRoles, partition: Partition) -> PassSums:
-        """Return histograms and counts of the rows of a partition."""
+        """Return histograms of the rows of a partition, and the weights of their cells."""
         histograms = [empty_histogram(len(model.lines)) for model in self.models]
         by_cell = [np.zeros((2, size)) for size in (self.features.n_cells if self.models else ())]
-        fingerprint, counts = Fingerprint(), None
+        fingerprint = Fingerprint()
         segments = RunningSegments()
         for block in plan.blocks(partition):
             fingerprint += Fingerprint.of(block)
-            if self.count and isinstance(self.features, CellFeatures):
-                counts = add_present(counts, self.features.counts(block))
             if not self.models:
                 continue
             positive = block.labels == self.positive
@@ -365,7 +350,7 @@ class Score:
                     histograms[k] += histogram_of_bins(bins, positive[part][rows], row_weight)
                     segments.add(block, self.models[k], part.start + rows, bins)
         sums = tuple(histograms), tuple(by_cell)
-        return PassSums(fingerprint, *sums, counts, segments.total())
+        return PassSums(fingerprint, *sums, segments.total())
 
     def _bins(
         self, X: AnyArray, positive: AnyArray, fold: AnyArray

@@ -97,7 +97,7 @@ def to_pmml(
     >>> from directrix import ScorecardClassifier
     >>> from directrix.export import to_pmml
     >>> rows = [[age, home] for age in range(20, 60) for home in ("own", "rent")]
-    >>> card = ScorecardClassifier("auc", learn_from="counts", cv=2)
+    >>> card = ScorecardClassifier("auc", cv=2)
     >>> card = card.fit(rows, [abs(age - 40) + 9 * (home == "rent") > 12 for age, home in rows])
     >>> text = to_pmml(card, columns=["age", "home"])
     >>> print(text[text.index("<DataField name=") :].split(" <MiningSchema>")[0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol, cast
 
@@ -78,65 +78,11 @@ class SelectionRule(Protocol):
 
 
 @dataclass(frozen=True)
-class Selection:
-    """The candidates that were compared, and which of them was chosen by what rule.
-
-    ``rows`` are those on which they were compared. ``scores`` of shape (n, k) are the held-out
-    scores of these rows by each candidate. ``losses`` are what decided, with the mean over folds,
-    ``pooled`` and ``values`` the criterion and the metric on all rows together. ``chosen`` is the
-    index of the chosen candidate. ``trials`` are what was chosen on the same rows before the
-    candidates were made.
-    """
-
-    rows: Rows
-    scores: FloatArray
-    criterion: ExactMetric
-    losses: FloatArray
-    pooled: FloatArray
-    values: FloatArray
-    chosen: int
-    rule: SelectionRule
-    trials: Trials | None = None
-
-    @classmethod
-    def of(
-        cls,
-        rows: Rows,
-        candidates: Sequence[Candidate],
-        comparison: Comparison,
-        chosen: int,
-        rule: SelectionRule | None = None,
-    ) -> Selection:
-        """Keep the candidates that might have been chosen without some of the rows."""
-        rule = LeastLoss() if rule is None else rule
-        complexities = [0.0] * len(candidates)
-        if rule.complexities is not None:
-            complexities = rule.complexities.tolist()
-        kept = most_promising(comparison.deciding, complexities, _CANDIDATES, _PER_COMPLEXITY)
-        kept = np.union1d(kept, [chosen, *comparison.criterion.needed])
-        return cls(
-            rows,
-            np.column_stack([candidates[k].curves.scores for k in kept]),
-            comparison.criterion.among(kept),
-            comparison.deciding[kept],
-            comparison.pooled[kept],
-            comparison.values[kept],
-            int(np.searchsorted(kept, chosen)),
-            rule.among(kept),
-        )
-
-    def with_scores(self, scores: FloatArray) -> Selection:
-        """Return the selection with other held-out scores of the chosen candidate."""
-        columns = self.scores.copy()
-        columns[:, self.chosen] = scores
-        return replace(self, scores=columns)
-
-
-@dataclass(frozen=True)
 class Choice:
     """A choice among candidates, with what is needed to repeat it without some of the rows.
 
-    ``criterion`` is what decided. ``losses``, ``pooled`` and ``values`` are as in `Selection`.
+    ``criterion`` is what decided. ``losses`` are what decided, with the mean over
+    folds, ``pooled`` and ``values`` the criterion and the metric on all rows together.
     ``rule`` maps the losses to the index of the chosen candidate. ``sizes`` are the effective
     sample sizes of the rows that set the threshold. ``prior`` is the share of positives. ``trials``
     are what was chosen on the same rows before. ``variance`` is that of claims about the choice.
@@ -153,24 +99,6 @@ class Choice:
     prior: float
     trials: Trials | None = None
     variance: ClaimVariance = OF_LINES
-
-    @classmethod
-    def of(cls, metric: Metric, selection: Selection, sizes: EffectiveCounts) -> Choice:
-        """Divide the rows of a selection into parts."""
-        rows = selection.rows
-        parts = PartCurves.of(selection.scores, rows.positive, rows.weight, rows.group)
-        return cls(
-            metric,
-            selection.criterion,
-            parts,
-            selection.losses,
-            selection.pooled,
-            selection.values,
-            selection.rule,
-            sizes,
-            prior_of(rows),
-            selection.trials,
-        )
 
     @classmethod
     def only(

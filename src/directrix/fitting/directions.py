@@ -20,7 +20,7 @@ from directrix.models.gap import Gap
 from directrix.models.report import DirectionEffect
 from directrix.tables import LevelBins
 from directrix.tables.bins import Bins
-from directrix.tables.coding.card_coding import Direction
+from directrix.tables.coding.prior import Direction
 
 # ── Signs that users ask coefficients to keep ─────────────────────────────────────────────────────
 

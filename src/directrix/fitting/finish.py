@@ -29,6 +29,7 @@ from directrix.fitting.evidence import (
 from directrix.fitting.guarantee import Guarantee
 from directrix.fitting.training_rows import Rows
 from directrix.frontier.compare import curve_maker
+from directrix.frontier.curves import CountCurves
 from directrix.metrics.base import Metric
 from directrix.metrics.budget import KeptBudget
 from directrix.models.money import BY_ROW, BY_THRESHOLD, Money
@@ -36,6 +37,7 @@ from directrix.models.operating_point import (
     OF_LINES,
     Calibration,
     ClaimVariance,
+    EffectiveCounts,
     OperatingPoint,
     intervals_of,
     rates_of,
@@ -318,3 +320,21 @@ def warn_of(*cautions: Warning | None) -> None:
     for caution in cautions:
         if caution is not None:
             warn(caution, stacklevel=find_stacklevel())
+
+
+def point_at(metric: Metric, held_out: HeldOut) -> OperatingPoint:
+    """Return the best threshold for a metric, and the rates to expect there on new rows.
+
+    Its threshold is how far it is above the present one, in units of the decision function. Raises
+    ValueError if the metric has no threshold.
+    """
+    if not metric.uses_threshold:
+        msg = f"{metric.label} ranks rows and has no threshold: name a metric that has one"
+        raise ValueError(msg)
+    evidence = CountEvidence(held_out.folds, 0)
+    curves = CountCurves(held_out.folds, 0, evidence.factors)
+    choice = Choice.only(metric, curves, EffectiveCounts(*curves.sizes), held_out.variance)
+    point = at_best_threshold(choice, evidence).point
+    warn_of(limit_caution(metric, choice.sizes))
+    above = held_out.in_decisions(point.threshold)
+    return replace(point, threshold=above, rows=held_out.rows)

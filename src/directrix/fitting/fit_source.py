@@ -31,7 +31,6 @@ from directrix.engines.tasks import (
 )
 from directrix.fitting.choice import Chosen, choose
 from directrix.fitting.evidence import CountEvidence
-from directrix.fitting.fit_rows import Compared
 from directrix.fitting.guarantee import Guarantee
 from directrix.fitting.training_rows import (
     Rows,
@@ -41,7 +40,7 @@ from directrix.fitting.training_rows import (
     reweighted,
 )
 from directrix.fitting.trials import Trials
-from directrix.frontier.compare import Candidate, compare
+from directrix.frontier.compare import compare
 from directrix.frontier.curves import CountCurves, Curves
 from directrix.metrics.base import Metric
 from directrix.models.operating_point import EffectiveCounts
@@ -49,7 +48,8 @@ from directrix.moments import Moments
 from directrix.moments.score_histogram import ScoreHistogram
 from directrix.moments.segment_scores import SegmentScores
 from directrix.rows.labels import WeightUnit
-from directrix.tables.coding.card_coding import CardCoding
+from directrix.rows.sample import RowSample
+from directrix.tables.profile import TableProfile
 
 # ── SourcePasses: passes over rows that live elsewhere, which must find the same rows ─────────────
 
@@ -171,10 +171,6 @@ def require_same_rows(first: Fingerprint, later: Fingerprint) -> None:
 # ── The fit to rows that live elsewhere: a few passes over them, however many rows there are ──────
 
 
-#: Standard errors of its difference to the best on the sample up to which a candidate is counted.
-_STANDARD_ERRORS = 2.0
-
-
 class FoldLines(NamedTuple):
     """A candidate that is nothing but its lines: that of all rows, and those without each fold."""
 
@@ -190,7 +186,7 @@ class CandidateGroup(NamedTuple):
     """
 
     candidates: Sequence[Any]
-    codings: Sequence[CardCoding | None]
+    codings: Sequence[Any]
 
     def models(self, fold: int) -> FoldModels:
         """Return the lines that score the rows of a fold, which were made without it.
@@ -248,31 +244,6 @@ class CountedScores:
         comparison = compare(metric, curves, curves[0].criterion(metric), complexities)
         sizes = EffectiveCounts(*curves[0].sizes)
         return choose(metric, candidates, comparison, sizes, curves, trials)
-
-
-class Preselection(NamedTuple):
-    """How many candidates of a sample are counted on all rows, where each costs time on every row.
-
-    Those within two standard errors of the best are: one that is worse by more is hardly the best
-    on all rows. ``fewest`` and ``most`` bound their number; the best logistic regression is always
-    among them, first or in its place.
-    """
-
-    fewest: int
-    most: int
-    baseline_first: bool
-
-    def __call__(self, compared: Compared) -> list[Candidate]:
-        """Return the candidates to count, the best first."""
-        comparison = compared.comparison
-        losses, best = comparison.deciding, comparison.best
-        order = np.argsort(losses, kind="stable")
-        near = losses - losses[best] <= _STANDARD_ERRORS * comparison.standard_errors(best)
-        count = min(max(int(near.sum()), self.fewest), self.most)
-        counted = [*order[near[order]], *order[~near[order]]][:count]
-        baseline = [k for k in order if compared.candidates[k].complexity == 0.0][:1]
-        both = [*baseline, *counted] if self.baseline_first else [*counted, *baseline]
-        return [compared.candidates[k] for k in dict.fromkeys(both)]
 
 
 @dataclass(frozen=True)
@@ -348,3 +319,26 @@ def weighted_by(weight: Any, class_weight: Any) -> str:
     """Return what makes the rows of a source count differently; empty if nothing does."""
     given = {"sample_weight": weight, "class_weight": class_weight}
     return " and ".join(name for name, value in given.items() if value is not None)
+
+
+def profile_of_source(fit: SourceFit, surveyed: Surveyed, binner: Any = None) -> Any:
+    """Return what the columns of sampled rows are, which stand for all; None without a sample."""
+    sample = surveyed.sample
+    if sample is None:
+        return None
+    weight = standing_weights(sample, surveyed.totals.counts(without_fold=fit.apart))
+    if binner is None:
+        return TableProfile.of_numbers(sample.X, weight)
+    return TableProfile.of_bins(binner, binner.table_of(sample.X), weight)
+
+
+def standing_weights(sample: RowSample, of_class: dict[Any, int]) -> FloatArray:
+    """Return weights with which sampled rows stand for all, as many in all as are sampled.
+
+    A bin then needs as many sampled rows as it would need rows of a table in memory.
+    """
+    labels, codes, sampled = np.unique(sample.y, return_inverse=True, return_counts=True)
+    rows = np.array([of_class[label.item()] for label in labels])
+    weight = (rows / sampled)[codes]
+    standing: FloatArray = weight * (len(weight) / weight.sum())
+    return standing

@@ -181,10 +181,6 @@ class Standardization:
             return sparse.csr_array(X) @ sparse.diags_array(1.0 / self.scale)
         return (X - self.mean) / self.scale
 
-    def line_there(self, line: FloatArray) -> FloatArray:
-        """Convert a line of the features to the line of standardised features with equal scores."""
-        return np.append(line[:-1] * self.scale, line[-1] + line[:-1] @ self.mean)
-
     def line_back(self, line: FloatArray) -> FloatArray:
         """Convert a line of standardised features to the line of the features with equal scores."""
         with np.errstate(over="ignore"):

@@ -25,7 +25,6 @@ from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.linear.lbfgs import batched_lbfgs
 from directrix.linear.loss import Loss
 from directrix.linear.recipes import Key, Recipe
-from directrix.tables.coding.coded_rows import CodedRows
 
 #: A recipe, and the fold that it leaves out.
 Problem = tuple[Recipe, int | None]
@@ -51,7 +50,7 @@ class Block(NamedTuple):
 
 
 class RowBatch:
-    """Rows for many problems at once: standardised, or coded in units of their prior.
+    """Rows for many problems at once, standardised.
 
     `rows` are in the order of the blocks, negatives first, times the sign of the class, with the
     sign as their last column. ``dtype`` is their precision.
@@ -164,8 +163,6 @@ def _product(left: AnyArray, right: AnyArray) -> AnyArray:
 
 
 def _signed(X: Any, order: IntArray, sign: AnyArray) -> Any:
-    if isinstance(X, CodedRows):
-        return X.signed(order, sign[:, 0])
     if sparse.issparse(X):
         signs = sparse.diags_array(sign[:, 0])
         ones = sparse.csr_array(np.ones((len(sign), 1)))
@@ -205,24 +202,12 @@ class Anchor(NamedTuple):
     line: FloatArray | None = None
 
 
-class Split(NamedTuple):
-    """An information, or its factor, in two parts between which there is nothing.
-
-    `columns` is a matrix, of the features of columns and the intercept last; `crosses` is the
-    diagonal of the features of crosses.
-    """
-
-    columns: FloatArray
-    crosses: FloatArray
-
-
 class Curvature:
     """Information matrices of a batch of rows, made when they are first needed."""
 
     def __init__(self, batch: RowBatch) -> None:
         self._batch = batch
-        self._known: dict[tuple[Key | None, int | None], FloatArray | Split] = {}
-        self._coded = isinstance(batch.rows, CodedRows)
+        self._known: dict[tuple[Key | None, int | None], FloatArray] = {}
 
     def preconditioner(
         self, anchors: Sequence[Anchor], ridge: FloatArray
@@ -233,9 +218,9 @@ class Curvature:
         """
         numbers: dict[tuple[Key | None, int | None, float], int] = {}
         group: list[int] = []
-        factors: list[AnyArray | Split] = []
+        factors: list[AnyArray] = []
         for anchor, strength in zip(anchors, ridge.tolist(), strict=True):
-            if self._batch.n_coef - 1 > _MOST_AT_LINE and not self._coded:
+            if self._batch.n_coef - 1 > _MOST_AT_LINE:
                 anchor = Anchor(anchor.fold)  # noqa: PLW2901 - this is all that is used of it
             key = anchor.key, anchor.fold, strength
             if key not in numbers:
@@ -252,7 +237,7 @@ class Curvature:
 
         return precondition
 
-    def _information(self, anchor: Anchor) -> FloatArray | Split:
+    def _information(self, anchor: Anchor) -> FloatArray:
         """Return the information of a line: a matrix or, of many features, its diagonal."""
         key = anchor.key, anchor.fold
         if key not in self._known:
@@ -271,15 +256,8 @@ class Curvature:
         return self._known[key]
 
 
-def _solved(factor: AnyArray | Split, vectors: FloatArray) -> FloatArray:
+def _solved(factor: AnyArray, vectors: FloatArray) -> FloatArray:
     """Return an inverse information times vectors in rows."""
-    if isinstance(factor, Split):
-        result = np.empty_like(vectors)
-        q = len(factor.columns) - 1
-        result[:, q:-1] = vectors[:, q:-1] / factor.crosses
-        ends = np.r_[0:q, vectors.shape[1] - 1]
-        result[:, ends] = _solved(factor.columns, vectors[:, ends])
-        return result
     if factor.ndim == 1:
         return vectors / factor
     # Half the time of scipy.linalg.cho_solve, whose checks count here.
@@ -287,12 +265,8 @@ def _solved(factor: AnyArray | Split, vectors: FloatArray) -> FloatArray:
     return np.asarray(solve(factor, vectors.T)[0].T)
 
 
-def _gram(rows: Any, weight: FloatArray) -> FloatArray | Split:
+def _gram(rows: Any, weight: FloatArray) -> FloatArray:
     """Return the weighted sum of products of rows with themselves, or its diagonal."""
-    if isinstance(rows, CodedRows):
-        if rows.coding.main_matrix.shape[1] > _MOST_AT_ZERO:
-            return rows.square_sums(weight)
-        return Split(*rows.information(weight))
     p = rows.shape[1]
     wide = p - 1 > _MOST_AT_ZERO
     if sparse.issparse(rows):
@@ -308,14 +282,11 @@ def _gram(rows: Any, weight: FloatArray) -> FloatArray | Split:
     return total
 
 
-def _factor(information: FloatArray | Split, ridge: float, dtype: Any) -> AnyArray | Split:
+def _factor(information: FloatArray, ridge: float, dtype: Any) -> AnyArray:
     """Return the Cholesky factor of an information with a ridge; a diagonal stays one.
 
     Large factors are in the precision of the rows: an error costs iterations if rows are many.
     """
-    if isinstance(information, Split):
-        tail = information.crosses + ridge
-        return Split(np.asarray(_factor(information.columns, ridge, dtype)), tail)
     diagonal = information if information.ndim == 1 else np.einsum("ii->i", information)
     added = np.full(len(diagonal), ridge)
     added[-1] = 0.0
@@ -464,7 +435,7 @@ class SigmoidProblems(BatchProblems):
         factor = -(1.0 - 2.0 * floor) * sharpness
         lines = -sharpness * lines
         few = len(problems) * len(self.batch.weight) <= _FEW_SCORES
-        if few or isinstance(self.batch.rows, CodedRows):  # points are the same for all blocks
+        if few:
             weight = self.share[problems][:, self._block_of_row] * self.batch.weight
             weight = weight.astype(self.batch.dtype)
             value, gradient = _weighted(lines, self.batch.rows, weight, floor)
@@ -531,9 +502,8 @@ _LEAST_PROBLEMS, _MOST_PROBLEMS = 8, 64
 class BatchSolver:
     """Solves problems of the same rows in blocks, by `batched_lbfgs`.
 
-    `tol` is the relative decrease that is not worth another iteration. `starts` has the line,
-    without each fold, from which recipes without a start begin; zero by default. Blocks are divided
-    among `n_jobs` threads; `signs` are those that coefficients keep.
+    `tol` is the relative decrease that is not worth another iteration. Blocks are divided among
+    `n_jobs` threads; `signs` are those that coefficients keep.
     """
 
     def __init__(
@@ -544,13 +514,11 @@ class BatchSolver:
         fold: IntArray | None,
         tol: float,
         n_jobs: int | None = None,
-        starts: Mapping[int | None, FloatArray] | None = None,
         signs: IntArray | None = None,
     ) -> None:
         self._batch = RowBatch(X, positive, weight, fold)
         self._curvature = Curvature(self._batch)
         self._tol = tol
-        self._starts = {} if starts is None else starts
         self._signs = signs
         fitting = max(_LEAST_PROBLEMS, _SCORES_OF_BLOCK // len(positive))
         most = max(1, _COEFFICIENTS_OF_BLOCK // self._batch.n_coef)
@@ -592,7 +560,7 @@ class BatchSolver:
         """Return the lines of problems of one family."""
         zero = np.zeros(self._batch.n_coef)
         starts = [
-            self._starts.get(fold, zero) if before is None else solutions[before.key, fold]
+            zero if before is None else solutions[before.key, fold]
             for before, fold in ((recipe.start, fold) for recipe, fold in problems)
         ]
         mixture = problems[0][0].loss.sigmoid_mixture

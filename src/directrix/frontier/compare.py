@@ -5,7 +5,7 @@ Every classifier brings the scores of its candidates here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -207,15 +207,10 @@ def compare_values(
     of_candidates: Sequence[FloatArray],
     complexities: Sequence[float] | None = None,
 ) -> Comparison:
-    """Return the losses of candidates from their `best_values`; near ties become ties.
-
-    Candidates after those that have complexities are judged by what is learned from these.
-    """
+    """Return the losses of candidates from their `best_values`; near ties become ties."""
     exact, of_metric, ranking = np.stack(of_candidates, axis=-1)
-    n = len(of_candidates) if complexities is None else len(complexities)
     metric = criterion.metric
-    criterion = criterion.learned(of_metric[:, :n], ranking[:, :n], complexities)
-    criterion = criterion.with_more(len(of_candidates) - n)
+    criterion = criterion.learned(of_metric, ranking, complexities)
     deciding = criterion.joined(of_metric, ranking)
     losses = -exact if metric.greater_is_better else exact
     of_losses, of_deciding = with_folds(losses), with_folds(deciding)
@@ -238,32 +233,6 @@ def curve_maker(positive: AnyArray, weight: FloatArray) -> Callable[[FloatArray]
     if factors is not None:
         return lambda scores: Curve.of(positive, scores).scaled(*factors)
     return lambda scores: Curve.of(positive, scores, weight)
-
-
-@dataclass(frozen=True)
-class FoldDesigns:
-    """The same rows in several designs: one per fold, learned without it, and one of all rows.
-
-    A feature that looks at labels (levels ordered by their rate, crosses chosen by residuals) and
-    sees the rows it is tested on makes every candidate look better than it is on new rows. Designs
-    may differ in their features; that of `whole` serves the final fit.
-    """
-
-    whole: Any
-    without: Mapping[int, Any]
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of rows, and of features of the design of all rows."""
-        rows, features = self.whole.shape
-        return int(rows), int(features)
-
-
-def design_without(X: Any, fold: int | None) -> Any:
-    """Return rows as a line that is made without a fold sees them; None for all rows."""
-    if not isinstance(X, FoldDesigns):
-        return X
-    return X.whole if fold is None else X.without[fold]
 
 
 def scores_of(X: Any, lines: FloatArray) -> FloatArray:
@@ -315,7 +284,7 @@ def on_one_scale(
     scaled = []
     for number, some in enumerate(lines):
         left_out = number if number < len(lines) - 1 else None
-        scores = scores_of(design_without(X, left_out), some)
+        scores = scores_of(X, some)
         rows = slice(None) if left_out is None else np.flatnonzero(fold != left_out)
         of_rows = scores[rows], positive[rows], weight[rows]
         scaled.append(scaled_lines(some, *of_rows, reach=REACH))
@@ -328,8 +297,7 @@ def centre_and_scale(
     """Return the midpoint of the class means, and the root mean within-class variance.
 
     Scores are clipped where a normal class would have none: an outlier among the training rows of
-    one line, and not of another, must not set the scale. Lines of bins have no outliers, and an
-    infinite `reach`.
+    one line, and not of another, must not set the scale.
 
     `scores` are those of one line, or of several by column. Rows are in the order of their keys:
     deciles are those of the first. `reach` is in standard deviations from the centre of a class.
@@ -360,7 +328,7 @@ def held_out_scores(X: Any, fold: IntArray, fold_lines: Sequence[FloatArray]) ->
     scores = np.empty((len(fold), len(fold_lines[0])))
     for number, lines in enumerate(fold_lines):
         rows = np.flatnonzero(fold == number)
-        scores[rows] = scores_of(design_without(X, number)[rows], lines)
+        scores[rows] = scores_of(X[rows], lines)
     return scores
 
 

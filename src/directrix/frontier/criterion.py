@@ -64,10 +64,6 @@ class ExactMetric:
         """Return the criterion for some of the candidates: the same."""
         return self
 
-    def with_more(self, n_more: int) -> ExactMetric:  # noqa: ARG002
-        """Return the criterion for so many candidates more: the same."""
-        return self
-
 
 @dataclass(frozen=True)
 class Criterion(ExactMetric):
@@ -185,12 +181,6 @@ class Criterion(ExactMetric):
             return self
         place = int(np.flatnonzero(candidates == self.reference)[0])
         return replace(self, shares=self.shares[candidates], reference=place)
-
-    def with_more(self, n_more: int) -> Criterion:
-        """Return the criterion for so many candidates more, whose averaged metric counts alone."""
-        if self.shares is None:
-            return self
-        return replace(self, shares=np.append(self.shares, np.ones(n_more)))
 
 
 def with_folds(table: FloatArray) -> FloatArray:

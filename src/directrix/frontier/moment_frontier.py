@@ -14,9 +14,7 @@ from scipy.special import ndtr, ndtri
 from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.exceptions import OneClassPredictedWarning, find_stacklevel
 from directrix.frontier.compare import (
-    design_without,
     held_out_scores,
-    is_flat,
     on_one_scale,
     scores_of,
 )
@@ -512,60 +510,31 @@ def ridge_candidates(
     fold: IntArray | None,
     ridges: Sequence[float],
     *,
-    baseline: bool,
-    signs: IntArray | None = None,
+    signs: IntArray,
     group: IntArray | None = None,
 ) -> list[SummaryCandidate]:
     """Return candidates of several ridges and trade-offs, compared on held-out rows.
 
-    `signs` are those of the coefficients of an array; coded rows have their own. With `baseline`
-    the lines of equal trade-off are the simplest candidates, of complexity zero.
+    `signs` are those of the coefficients.
     """
     settings, fold_lines = ridge_settings(ridges), []
-    whole = design_without(X, None)
-    lines = RidgeMoments.of(whole, positive, weight, signs).lines(settings)
+    lines = RidgeMoments.of(X, positive, weight, signs).lines(settings)
     for number in range(0 if fold is None else int(fold.max()) + 1):
         others = np.where(fold == number, 0.0, weight)
-        moments = RidgeMoments.of(design_without(X, number), positive, others, signs)
-        fold_lines.append(moments.lines(settings))
-    if signs is not None:
-        *fold_lines, lines = on_one_scale(X, [*fold_lines, lines], positive, weight, fold)
-    elif is_flat(scores_of(whole, lines[:1])).all():
-        flat = is_flat(scores_of(whole, lines))
-        for each in (lines, *fold_lines):  # no column tells rows apart: slopes are rounding
-            each[flat] = 0.0
-    scores = scores_of(whole, lines) if fold is None else held_out_scores(X, fold, fold_lines)
+        fold_lines.append(RidgeMoments.of(X, positive, others, signs).lines(settings))
+    *fold_lines, lines = on_one_scale(X, [*fold_lines, lines], positive, weight, fold)
+    scores = scores_of(X, lines) if fold is None else held_out_scores(X, fold, fold_lines)
     held_out = [Curves.of_scores(positive, column, weight, fold, group) for column in scores.T]
-    source = "bin counts" if signs is None else "class moments with signs"
-    return with_ridges(
-        source, settings, lines, fold_lines, held_out, baseline=baseline, signs=signs
-    )
-
-
-def with_ridges(
-    source: str,
-    settings: Sequence[tuple[float, float]],
-    lines: FloatArray,
-    fold_lines: Sequence[FloatArray],
-    held_out: Sequence[ScoreCurves] = (),
-    *,
-    baseline: bool,
-    signs: IntArray | None = None,
-) -> list[SummaryCandidate]:
-    """Return lines as candidates of pairs of ridge and angle, made from a `source` in words.
-
-    Without rows there is nothing in `held_out`.
-    """
     return [
         SummaryCandidate(
-            f"linear discriminant from {source} (ridge {ridge:.2g}, trade-off "
+            f"linear discriminant from class moments with signs (ridge {ridge:.2g}, trade-off "
             f"{2.0 * angle / np.pi:.2g})",
             lines[k],
             [of_fold[k] for of_fold in fold_lines],
             partial(_ridge_line, ridge, angle, signs),
-            held_out[k] if held_out else None,
-            len(held_out[k].scores) if held_out else 0,
-            0.0 if baseline and angle == RidgeMoments.equal_angle else _COMPLEXITY,
+            held_out[k],
+            len(held_out[k].scores),
+            _COMPLEXITY,
             ridge,
             angle,
         )
@@ -576,15 +545,12 @@ def with_ridges(
 def _ridge_line(
     ridge: float,
     angle: float,
-    signs: IntArray | None,
+    signs: IntArray,
     X: Any,
     positive: AnyArray,
     weight: FloatArray,
 ) -> FloatArray:
     """Return the line of the same ridge and trade-off from the moments of rows."""
-    moments = RidgeMoments.of(design_without(X, None), positive, weight, signs)
-    line: FloatArray = moments.lines([(ridge, angle)])
-    if signs is not None:  # bins have no outliers
-        (line,) = on_one_scale(X, [line], positive, weight)
-    scaled: FloatArray = line[0]
+    line = RidgeMoments.of(X, positive, weight, signs).lines([(ridge, angle)])
+    scaled: FloatArray = on_one_scale(X, [line], positive, weight)[0][0]
     return scaled

@@ -35,7 +35,6 @@ from directrix.linear.signed_quadratic import signed_quadratic
 from directrix.moments import ClassMoments, Moments, RowScatter, Standardized
 from directrix.moments.class_moments import oas, shrunk
 from directrix.rows import labels
-from directrix.tables.coding.coded_rows import CodedRows
 
 #: Denominator at a pole.
 _POLE = 1e-30
@@ -282,8 +281,6 @@ def _by_cholesky(matrix: FloatArray, right: FloatArray) -> FloatArray:
 
 # ── Lines under a ridge in the units of the features ──────────────────────────────────────────────
 
-#: Features whose covariances are kept as matrices.
-_MOST_FEATURES = 5_000
 #: Smallest eigenvalue of a covariance that counts, as a share of the largest.
 _LEAST = 1e-12
 #: Ridges that are solved one by one; for more of them one decomposition takes less time.
@@ -319,14 +316,7 @@ class RidgeMoments:
     def of(
         cls, X: Any, positive: AnyArray, weight: FloatArray, signs: IntArray | None = None
     ) -> RidgeMoments:
-        """Summarise rows; those of weight zero do not count. Coded rows have their own signs."""
-        if X.shape[1] > _MOST_FEATURES:
-            msg = (
-                f"{X.shape[1]:,} bins are too many for a closed form, which solves for all of them "
-                f"at once (up to {_MOST_FEATURES:,}): use learn_from='rows', or a Binner with "
-                "fewer bins and a larger min_level_rows"
-            )
-            raise ValueError(msg)
+        """Summarise rows; those of weight zero do not count."""
         means, covariances = [], []
         for side in (positive, ~positive):
             rows = np.flatnonzero(side & (weight > 0))
@@ -334,8 +324,6 @@ class RidgeMoments:
             mean, second = _moments(X[rows], share)
             means.append(mean)
             covariances.append(second - np.outer(mean, mean))
-        if isinstance(X, CodedRows) and X.coding.signs is not None:
-            signs = X.coding.signs[:-1]
         return cls(means[0] - means[1], means[1], covariances[0], covariances[1], signs)
 
     def lines(self, settings: Sequence[tuple[float, float]]) -> FloatArray:
@@ -384,8 +372,6 @@ class RidgeMoments:
 
 def _moments(X: Any, share: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the weighted sum of the rows, and of their products with themselves."""
-    if isinstance(X, CodedRows):
-        return X.moments(share)
     scaled = X.multiply(share[:, None]) if sparse.issparse(X) else X * share[:, None]
     second = X.T @ scaled
     return np.asarray(X.T @ share), np.asarray(second.toarray() if sparse.issparse(X) else second)

@@ -13,11 +13,10 @@ from sklearn.exceptions import ConvergenceWarning
 from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.exceptions import silenced
 from directrix.frontier.batch_solver import BatchSolver
-from directrix.frontier.compare import FoldDesigns, design_without, scaled_lines, scores_of
+from directrix.frontier.compare import scaled_lines, scores_of
 from directrix.frontier.curves import Curves, ScoreCurves
 from directrix.linear.lbfgs import Solution, lbfgs, stop_after
 from directrix.linear.recipes import Key, Recipe
-from directrix.tables.coding.coded_rows import CodedRows
 
 #: Called with (n_done, n_planned) after each trial and each full fit, so possibly twice per
 #: candidate.
@@ -103,7 +102,6 @@ class RowCandidate:
 
     def refit(self, X: Any, positive: AnyArray, weight: FloatArray) -> FloatArray:
         """Return the line of these rows, from where the candidate ended."""
-        X = design_without(X, None)
         self.frontier.solve_together([self], [None])
         objective = self.recipe.objective(X, positive, weight)
         solution = self.frontier.solve(
@@ -129,8 +127,7 @@ class RowCandidate:
     def _start(self, left_out: int | None) -> FloatArray:
         before = self._before()
         if before is None:
-            zero = np.zeros(design_without(self.frontier.X, left_out).shape[1] + 1)
-            return self.frontier.starts.get(left_out, zero)
+            return np.zeros(self.frontier.X.shape[1] + 1)
         return before.solution(left_out)
 
     def _line(self, left_out: int | None) -> FloatArray:
@@ -172,7 +169,7 @@ class RowFrontier:
     classes lie about zero, with a standard deviation of one.
     """
 
-    #: Array, sparse matrix, CodedRows or FoldDesigns: standardised, or in units of their prior.
+    #: Array or sparse matrix, standardised.
     X: Any
     positive: AnyArray
     weight: FloatArray
@@ -190,7 +187,7 @@ class RowFrontier:
     #: Threads, as in scikit-learn; the lines do not depend on it.
     n_jobs: int | None = None
     #: 1 where a coefficient may not be negative, −1 where it may not be positive, 0 elsewhere, also
-    #: for the intercept. Coded rows have signs of their own.
+    #: for the intercept.
     signs: IntArray | None = None
     #: What is remembered of each recipe, by its key: the recipe as it was planned first, the
     #: solutions of all rows and without each fold, these on one scale, with the scores of the rows
@@ -200,10 +197,7 @@ class RowFrontier:
     lines: dict[tuple[Key, int | None], FloatArray] = field(default_factory=dict)
     fold_scores: dict[tuple[Key, int | None], FloatArray] = field(default_factory=dict)
     held_out: dict[Key, ScoreCurves] = field(default_factory=dict)
-    #: Where recipes without a start begin, without each fold; zero where it is not given.
-    starts: dict[int | None, FloatArray] = field(default_factory=dict)
     _training: dict[int | None, tuple[Any, AnyArray, FloatArray]] = field(default_factory=dict)
-    _solvers: dict[int | None, BatchSolver] = field(default_factory=dict)
     _tried: set[Key] = field(default_factory=set)
 
     def plan(self, recipes: Iterable[Recipe]) -> list[RowCandidate]:
@@ -251,22 +245,12 @@ class RowFrontier:
         """Solve recipes without each of some folds."""
         pairs = [(recipe, fold) for recipe in recipes for fold in folds]
         problems = [pair for pair in pairs if (pair[0].key, pair[1]) not in self.solutions]
-        together = [problems]
-        if isinstance(self.X, FoldDesigns):  # each fold has rows of its own
-            together = [[each for each in problems if each[1] == fold] for fold in folds]
-        for some in together:
-            solver = self._batch_solver(folds[0] if not some else some[0][1])
-            self.solutions |= solver.solve(some, self.solutions)
+        self.solutions |= self._batch_solver.solve(problems, self.solutions)
 
-    def _batch_solver(self, fold: int | None) -> BatchSolver:
-        key = fold if isinstance(self.X, FoldDesigns) else None
-        if key not in self._solvers:
-            X = design_without(self.X, fold)
-            rows = X, self.positive, self.weight, self.fold
-            self._solvers[key] = BatchSolver(
-                *rows, self.ftol, self.n_jobs, self.starts, self.signs_of(X)
-            )
-        return self._solvers[key]
+    @cached_property
+    def _batch_solver(self) -> BatchSolver:
+        rows = self.X, self.positive, self.weight, self.fold
+        return BatchSolver(*rows, self.ftol, self.n_jobs, self.signs)
 
     def score_together(self, keys: Sequence[Key], folds: Sequence[int | None]) -> None:
         """Scale the lines of recipes, and score the rows of the fold that each leaves out."""
@@ -276,14 +260,13 @@ class RowFrontier:
             if not new:
                 continue
             solved = np.stack([self.solutions[key, fold] for key in new])
-            X = design_without(self.X, fold)
-            scores = scores_of(X, solved)
+            scores = scores_of(self.X, solved)
             tested = self.rows_of_fold(fold)
             fitted = slice(None) if fold is None else np.flatnonzero(self.fold != fold)
             rows = scores[fitted], self.positive[fitted], self.weight[fitted]
             lines = scaled_lines(solved, *rows, reach=self.reach)
             # A product of its own: scores must be those of the scaled line to the last digit.
-            held_out = scores_of(X[tested], lines)
+            held_out = scores_of(self.X[tested], lines)
             for number, key in enumerate(new):
                 self.lines[key, fold] = lines[number]
                 self.fold_scores[key, fold] = held_out[:, number]
@@ -306,16 +289,11 @@ class RowFrontier:
     def training_rows(self, left_out: int | None) -> tuple[Any, AnyArray, FloatArray]:
         """Return the rows of the other folds; all rows for None."""
         if left_out is None:
-            return design_without(self.X, None), self.positive, self.weight
+            return self.X, self.positive, self.weight
         if left_out not in self._training:
             kept = np.flatnonzero(self.fold != left_out)
-            X = design_without(self.X, left_out)
-            self._training[left_out] = X[kept], self.positive[kept], self.weight[kept]
+            self._training[left_out] = self.X[kept], self.positive[kept], self.weight[kept]
         return self._training[left_out]
-
-    def signs_of(self, X: Any) -> IntArray | None:
-        """Return the signs that coefficients of these rows keep."""
-        return X.coding.signs if isinstance(X, CodedRows) else self.signs
 
     def solve(
         self,
@@ -330,8 +308,7 @@ class RowFrontier:
         final fit has a smaller `ftol`.
         """
         ftol = self.ftol if ftol is None else ftol
-        signs = self.signs_of(objective.X)
-        return lbfgs(objective, start, ftol=ftol, signs=signs, callback=stop_after(iterations))
+        return lbfgs(objective, start, ftol=ftol, signs=self.signs, callback=stop_after(iterations))
 
     def report_progress(self, candidate: RowCandidate) -> None:
         """Report how many candidates were tried.

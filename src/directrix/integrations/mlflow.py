@@ -183,7 +183,6 @@ def _of_report(report: Any) -> Iterator[tuple[str, float]]:
     gaps = {
         "logistic_regression": report.unbinned_baseline if is_card else report.gap,
         "simplest_card": report.gap if is_card else None,
-        "unrounded_card": report.rounding,
     }
     for name, gap in gaps.items():
         if gap is not None:

@@ -36,7 +36,6 @@ from directrix.models.risk_bands import HeldOutPoints, RiskBands
 from directrix.models.typed_card import typed_bins
 from directrix.tables import BinCounts, Stability, stability
 from directrix.tables.bins import Bins
-from directrix.tables.coding.card_coding import CardCoding
 from directrix.tables.coding.prior import CellKinds
 from directrix.tables.counts.stability import LATER, compare_cells
 
@@ -187,17 +186,6 @@ class Card:
     positive_is_last: bool = True
     label: str | None = None
     held_out: HeldOutPoints | None = None
-
-    @classmethod
-    def of(cls, design: CardCoding, line: FloatArray) -> Card:
-        """Multiply out the coefficients of a design, intercept last."""
-        blocks = design.coding.block_points(line[:-1])
-        columns = blocks[: len(blocks) - len(design.crosses)]
-        crosses = tuple(
-            Cross(*cross, points)
-            for cross, points in zip(design.crosses, blocks[len(columns) :], strict=True)
-        )
-        return cls(float(line[-1]), tuple(columns), crosses)
 
     @classmethod
     def from_points(

@@ -112,7 +112,7 @@ class CardSizes(tuple[SizeResult, ...]):
 
 #: Factor from which standard errors that few rows widen are not printed as such.
 _CAUTIOUS = 2.0
-#: What the best choice is compared with, unless a report says otherwise.
+#: What the best choice is compared with.
 BASELINE = "logistic regression"
 _SHOWN = 10
 _SIZE_HEADINGS = ("lines", "columns", "crosses", "expected on new rows", "gap to the full card")
@@ -120,7 +120,6 @@ _SIZE_HEADINGS = ("lines", "columns", "crosses", "expected on new rows", "gap to
 SMALL_LOSS = 2e-3
 #: What a report calls a model without bins.
 UNBINNED_BASELINE = "logistic regression without bins"
-_UNROUNDED = "the card before it was rounded"
 
 
 class CandidateResult(NamedTuple):
@@ -187,17 +186,11 @@ class DirectReport:
         The metric of the choice on new rows.
     gap : Gap, optional
         To logistic regression; None for a model that was compared with no other.
-    baseline : str
-        What the gap is to: the candidates of complexity zero.
     unbinned_baseline : Gap, optional
         Of a card: the gap to logistic regression on columns that are not cut into bins, both at
         their best thresholds on held-out rows.
     directions : tuple of DirectionEffect
         What each direction that was asked for does to the metric, and all of them together last.
-    rounding : Gap, optional
-        Of a full card of whole numbers: the gap to the same card before it was rounded, both at
-        their best thresholds on held-out rows. For a compact card ``size`` has it: its lines are
-        whole numbers from the start.
     caught : str
         Which of two text labels is caught; empty if the labels are no texts.
     ties : TiesSplit, optional
@@ -223,10 +216,8 @@ class DirectReport:
     why: str
     expected: Estimate
     gap: Gap | None
-    baseline: str = BASELINE
     unbinned_baseline: Gap | None = None
     directions: tuple[DirectionEffect, ...] = ()
-    rounding: Gap | None = None
     caught: str = ""
     ties: TiesSplit | None = None
     weighted_by: str = ""
@@ -239,7 +230,7 @@ class DirectReport:
     def __post_init__(self) -> None:
         """Keep the ends of differences of rates within -1 and 1, however few the rows are."""
         most, size = self.metric.largest_gap, self.size
-        for name in ("gap", "unbinned_baseline", "rounding"):
+        for name in ("gap", "unbinned_baseline"):
             gap = getattr(self, name)
             object.__setattr__(self, name, None if gap is None else gap.within(most))
         if size is not None:
@@ -261,14 +252,12 @@ class DirectReport:
         expected: Estimate,
         better: float,
         *,
-        complexities: Sequence[float] | None = None,
         chance: float = float("nan"),
     ) -> DirectReport:
         """Report the comparison of candidates on named rows, and the choice of one by its index.
 
         `expected` is the metric of the choice on new rows, and `better` how much better than the
-        best candidate of complexity zero it is expected to be; complexities are those of the
-        candidates unless given.
+        best candidate of complexity zero it is expected to be.
         """
         sign = -1.0 if metric.greater_is_better else 1.0
         losses, fold_losses = comparison.losses, comparison.fold_losses
@@ -283,9 +272,7 @@ class DirectReport:
             )
             for k in np.argsort(deciding, kind="stable")
         )
-        if complexities is None:
-            complexities = [candidate.complexity for candidate in candidates]
-        logistic = [k for k, complexity in enumerate(complexities) if complexity == 0.0]
+        logistic = [k for k, candidate in enumerate(candidates) if candidate.complexity == 0.0]
         gap = None
         if logistic:
             best_simple = min(logistic, key=lambda k: deciding[k])
@@ -324,7 +311,7 @@ class DirectReport:
         size, shown = self.size, (self.metric.label, self.expected, "expected on new rows")
         said = [constant_text(*shown, self.chance)] if self.no_better_than_constant else []
         gaps = [] if size is None else [(f"the full card of {size.full_lines} lines", size.gap)]
-        gaps += [each for each in self._gaps if each[0] != _UNROUNDED]
+        gaps += self._gaps
         behind = [f"Clearly {gap.text(name)}." for name, gap in gaps if self.is_clear_loss(gap)]
         return " ".join([*said, *behind[:1]])
 
@@ -348,11 +335,7 @@ class DirectReport:
     def _gaps(self) -> list[tuple[str, Gap]]:
         if np.isnan(self.expected.value):  # differences on the rows that were fitted say nothing
             return []
-        gaps = [
-            (self.baseline, self.gap),
-            (UNBINNED_BASELINE, self.unbinned_baseline),
-            (_UNROUNDED, self.rounding),
-        ]
+        gaps = [(BASELINE, self.gap), (UNBINNED_BASELINE, self.unbinned_baseline)]
         return [(name, gap) for name, gap in gaps if gap is not None]
 
     @property

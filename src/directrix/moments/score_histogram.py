@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf, isfinite
@@ -489,12 +488,6 @@ def histogram_of_scores(
 ) -> ScoreHistogram:
     """Count the scores of rows by k models, of shape (k, n), side by side."""
     return histogram_of_bins(bins_of_scores(scores, positive), positive, weight)
-
-
-def side_by_side(histograms: Sequence[ScoreHistogram]) -> ScoreHistogram:
-    """Join the histograms of several groups of models on the same rows."""
-    counts = np.concatenate([each.counts for each in histograms])
-    return replace(histograms[0], counts=counts)
 
 
 def _sums(

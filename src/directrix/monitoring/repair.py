@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from directrix._printing import text_table
+from directrix.cards.counted import score_moments
 from directrix.classifiers import (
     MomentClassifier,
     OperatingPoint,
@@ -19,7 +20,6 @@ from directrix.classifiers import (
 )
 from directrix.classifiers.labels import positive_of, toward_positive
 from directrix.classifiers.threshold_classifier import ThresholdClassifier
-from directrix.designs.counted import score_moments
 from directrix.metrics.base import Curve, precision_of
 from directrix.metrics.table import resolve
 from directrix.models.operating_point import (

@@ -1,7 +1,6 @@
 """DirectClassifier in two passes: what it makes of the rows of every engine that is there."""
 
 from functools import cache
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -9,12 +8,9 @@ import pytest
 
 from directrix import DirectClassifier
 from directrix.designs import sources
-from directrix.designs.sources import COUNTED_CARDS, COUNTED_LINES
+from directrix.designs.sources import near_the_best
 from directrix.engines import HashFolds
-from directrix.fitting.fit_rows import Compared
-from directrix.frontier.compare import Comparison
-from directrix.frontier.criterion import ExactMetric
-from directrix.metrics import AUC, RecallAtFPR
+from directrix.metrics import RecallAtFPR
 
 pytestmark = pytest.mark.filterwarnings("ignore:logistic regression is as good:UserWarning")
 FEATURES = ["a", "b", "c"]
@@ -112,27 +108,10 @@ def test_what_it_cannot_do_is_said():
 # ── which candidates the second pass counts ───────────────────────────────────────────────────────
 
 
-def compared(losses, error, seed=0):
-    """Return a comparison in which differences to the first candidate have a standard error."""
-    rng = np.random.default_rng(seed)
-    noise = rng.normal(size=(len(losses), 5))
-    noise -= noise.mean(axis=1, keepdims=True)
-    noise *= error * np.sqrt(5) / noise.std(axis=1, ddof=1, keepdims=True)
-    noise[0] = 0.0
-    losses = np.asarray(losses, dtype=float)
-    folds = losses[:, None] + noise
-    return Comparison(-losses, losses, folds, ExactMetric(AUC()), losses, losses, folds)
-
-
 def counted(losses, error, logistic=()):
     """Return the numbers of the candidates that are counted; some are logistic regression."""
-    return numbers(COUNTED_LINES, losses, error, [k not in logistic for k in range(len(losses))])
-
-
-def numbers(preselection, losses, error, complexities):
-    pairs = enumerate(complexities)
-    candidates = [SimpleNamespace(number=k, complexity=float(each)) for k, each in pairs]
-    return [each.number for each in preselection(Compared(candidates, compared(losses, error)))]
+    behind, simple = np.asarray(losses), [k in logistic for k in range(len(losses))]
+    return near_the_best(behind, np.full(len(losses), error), simple)
 
 
 def test_candidates_within_two_standard_errors_of_the_best_are_counted():
@@ -150,12 +129,3 @@ def test_the_best_logistic_regression_is_always_counted_and_once():
         chosen = counted(losses, 0.1, logistic=(place, 40))
         assert chosen[0] == place
         assert sorted(chosen) == sorted({place, *range(10)})
-
-
-def test_a_card_counts_fewer_candidates_and_logistic_regression_in_its_place():
-    losses = np.linspace(0.0, 1.0, 50)
-    for place, expected in ((3, list(range(10))), (30, [*range(10), 30])):
-        complexities = [k != place for k in range(50)]
-        assert numbers(COUNTED_CARDS, losses, 0.1, complexities) == expected
-    assert numbers(COUNTED_CARDS, losses, 9.0, [1.0] * 50) == list(range(12))
-    assert numbers(COUNTED_CARDS, losses, 0.0, [1.0] * 50) == [0]

@@ -23,8 +23,6 @@ from directrix.metrics import RecallAtFPR
 # Rows are few here, and on some of them a straight line is as good.
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
-both = pytest.mark.parametrize("learn_from", ["rows", "counts"])
-
 
 def bent(n=250, d=3, seed=0):
     """Return rows of a class in the middle of one column, beside columns that say less."""
@@ -34,8 +32,8 @@ def bent(n=250, d=3, seed=0):
 
 
 def card(metric="auc", **options):
-    """Return a short search (closed form, two folds, one size, no crosses) with other options."""
-    short = {"cv": 2, "learn_from": "counts", "max_crosses": 0, "max_lines": None}
+    """Return a quick fit (two folds, one size, no crosses) with other options."""
+    short = {"cv": 2, "max_crosses": 0, "max_lines": None}
     return ScorecardClassifier(metric, **(short | options))
 
 
@@ -45,10 +43,9 @@ def splits(y, k=3):
 
 
 class TestQuality:
-    @both
-    def test_a_bent_truth_is_found(self, learn_from):
+    def test_a_bent_truth_is_found(self):
         X, y = bent()
-        ours = card(learn_from=learn_from).fit(X, y)
+        ours = card().fit(X, y)
         new, labels = bent(2000, seed=1)
         area = roc_auc_score(labels, ours.decision_function(new))
         straight = LogisticRegression().fit(X, y).decision_function(new)
@@ -79,7 +76,7 @@ class TestQuality:
             y = X.sum(axis=1) + 0.2 * rng.normal(size=150) > 0
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                ours = card(learn_from="rows" if seed == 1 else "counts").fit(X, y)
+                ours = card().fit(X, y)
             gap = ours.report_.unbinned_baseline
             assert gap.low <= gap.mean <= gap.high
             warned = [w for w in caught if w.category is NotBetterThanBaselineWarning]
@@ -101,39 +98,29 @@ class TestQuality:
 class TestReport:
     @pytest.fixture(scope="class")
     def fitted(self):
-        return {on: card(learn_from=on).fit(*bent()) for on in ("rows", "counts")}
+        return card().fit(*bent())
 
-    @pytest.mark.parametrize(
-        ("learn_from", "baseline"),
-        [
-            ("rows", "the logistic card of the same bins"),
-            ("counts", "the closed-form card of equal trade-off"),
-        ],
-    )
-    def test_it_says_the_gap_to_both_baselines(self, fitted, learn_from, baseline):
-        report = fitted[learn_from].report_
+    def test_it_says_the_gap_to_logistic_regression(self, fitted):
+        report = fitted.report_
         for text in (str(report).lower(), report._repr_html_().lower()):
-            assert report.gap.text(baseline) in text
             assert report.unbinned_baseline.text("logistic regression without bins") in text
 
     def test_gaps_are_differences_of_what_was_tried(self, fitted):
-        for ours in fitted.values():
-            report = ours.report_
-            chosen = next(each for each in report.tried if each.name == report.chosen)
-            assert len(chosen.folds) == 2
-            pooled = 2 * chosen.metric - np.mean(chosen.folds)
-            assert 0 <= pooled <= 1
-            # Without bins the mean of the pooled and the fold-wise metric is this much lower.
-            assert 0.4 < chosen.metric - report.unbinned_baseline.mean < 0.75
+        report = fitted.report_
+        chosen = next(each for each in report.tried if each.name == report.chosen)
+        assert len(chosen.folds) == 2
+        pooled = 2 * chosen.metric - np.mean(chosen.folds)
+        assert 0 <= pooled <= 1
+        # Without bins the mean of the pooled and the fold-wise metric is this much lower.
+        assert 0.4 < chosen.metric - report.unbinned_baseline.mean < 0.75
 
     def test_the_score_is_the_sum_of_the_points(self, fitted):
         X, _ = bent()
-        for ours in fitted.values():
-            cells = ours.binner_.cells(X)
-            total = ours.card_.intercept + sum(
-                points[cells[:, k]] for k, points in enumerate(ours.card_.columns)
-            )
-            np.testing.assert_allclose(ours.decision_function(X), total, atol=1e-12)
+        cells = fitted.binner_.cells(X)
+        total = fitted.card_.intercept + sum(
+            points[cells[:, k]] for k, points in enumerate(fitted.card_.columns)
+        )
+        np.testing.assert_allclose(fitted.decision_function(X), total, atol=1e-12)
 
 
 def mixed(n=200, seed=0):
@@ -282,20 +269,18 @@ class TestWhatChangesNothing:
 
     def test_the_number_of_jobs_and_doing_it_again(self):
         X, y = bent(60)
-        ours = card(learn_from="rows").fit(X, y)
+        ours = card().fit(X, y)
         before = ours.decision_function(X)
-        for other in (clone(ours).set_params(n_jobs=2), ours):
+        for other in (clone(ours), ours):
             np.testing.assert_array_equal(other.fit(X, y).decision_function(X), before)
 
 
 class TestClasses:
-    @pytest.mark.parametrize(
-        ("positives", "learn_from"), [(1, "counts"), (2, "counts"), (5, "counts"), (2, "rows")]
-    )
-    def test_a_class_of_few_rows(self, positives, learn_from):
+    @pytest.mark.parametrize("positives", [1, 2, 5])
+    def test_a_class_of_few_rows(self, positives):
         X, _ = bent(60)
         y = np.arange(60) < positives
-        ours = card(learn_from=learn_from, max_crosses=1).fit(X, y)
+        ours = card(max_crosses=1).fit(X, y)
         assert np.isfinite(ours.decision_function(X)).all()
         assert ours.report_.rows == ("the training rows" if positives == 1 else "held-out rows")
         assert (ours.report_.unbinned_baseline is None) == (positives == 1)
@@ -328,8 +313,7 @@ class TestFolds:
         other = card(cv=splits(y)).fit(X, y)
         np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
 
-    @both
-    def test_a_column_that_only_one_fold_has(self, learn_from):
+    def test_a_column_that_only_one_fold_has(self):
         X, y = bent(240)
         table = pd.DataFrame(X, columns=list("abc"))
         inside = np.arange(240) % 3 == 1
@@ -337,7 +321,7 @@ class TestFolds:
         table["t"] = np.where(inside, "only here", None)
         cv = [(np.flatnonzero(np.arange(240) % 3 != k), np.arange(k, 240, 3)) for k in range(3)]
         options = {"cv": cv, "binner": Binner(min_rows=1), "max_crosses": 2}
-        ours = card(learn_from=learn_from, **options).fit(table, y)
+        ours = card(**options).fit(table, y)
         assert ours.report_.expected.value > 0.85
 
 
@@ -393,15 +377,14 @@ def test_an_odd_column_does_no_harm(column):
 @pytest.mark.parametrize("name", ["constant", "1e300"])
 def test_an_odd_column_does_no_harm_to_cards_of_rows_and_alone(name):
     table, y = spoiled(ODD[name])
-    ours = card(learn_from="rows", max_crosses=1)
+    ours = card(max_crosses=1)
     assert ours.fit(table, y).report_.expected.value > 0.8
     alone = table[["odd"]]
     assert np.isfinite(card("error").fit(alone, y).predict_proba(alone)).all()
 
 
-@both
-def test_rows_that_are_all_equal_are_a_coin(learn_from):
-    ours = card(learn_from=learn_from).fit(np.ones((60, 2)), np.arange(60) % 3 == 0)
+def test_rows_that_are_all_equal_are_a_coin():
+    ours = card().fit(np.ones((60, 2)), np.arange(60) % 3 == 0)
     assert len(set(ours.decision_function(np.ones((60, 2))))) == 1
     assert 0.0 < ours.predict_proba(np.ones((1, 2)))[0, 1] < 1.0
 
@@ -409,7 +392,7 @@ def test_rows_that_are_all_equal_are_a_coin(learn_from):
 def test_more_columns_than_rows():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 50))
-    ours = card(learn_from="rows").fit(X, X[:, 5] > 0)
+    ours = card().fit(X, X[:, 5] > 0)
     assert len(ours.card_.columns) == 50
     assert np.isfinite(ours.decision_function(X)).all()
 
@@ -434,7 +417,6 @@ def test_repeated_rows_are_in_different_folds_and_tell_nothing_new():
 
 
 REFUSED = {
-    "learn_from": ({"learn_from": "rest"}, "learn_from must be one of rows, counts, not 'rest'"),
     "binner": ({"binner": "quantiles"}, "binner must be 'auto' or a Binner, not 'quantiles'"),
     "binner of a dict": (
         {"binner": {"max_bins": 5}},
@@ -472,7 +454,7 @@ def test_wrong_weights_are_refused(factor, message):
 def test_columns_are_matched_by_name_when_rows_are_scored():
     X, y = mixed()
     frame = pd.DataFrame(X).rename(columns=str)
-    fitted = card(learn_from="counts", cv=2).fit(frame, y)
+    fitted = card(cv=2).fit(frame, y)
     expected = fitted.predict_points(frame)
     other = frame[frame.columns[::-1]].assign(another="text")
     for table in (other, pl.from_pandas(other), pa.Table.from_pandas(other)):
@@ -488,7 +470,7 @@ def test_a_missing_column_without_points_says_how_to_add_it():
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"a": rng.normal(size=400), "b": rng.choice(["u", "v"], 400)})
     y = table["a"] + rng.normal(size=400) > 0
-    card = ScorecardClassifier("auc", learn_from="counts", max_crosses=0, max_lines=3).fit(table, y)
+    card = ScorecardClassifier("auc", max_crosses=0, max_lines=3).fit(table, y)
     assert not card.card_.columns[1].any()
     with pytest.raises(MissingColumnsError, match=r"^no column named 'b'.*reindex") as caught:
         card.predict(table[["a"]])
@@ -504,7 +486,7 @@ def test_a_missing_column_is_not_taken_for_another_of_the_fit():
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.normal(size=(400, 3)), columns=["income", "incomes", "time"])
     y = table.sum(axis=1) + rng.normal(size=400) > 0
-    card = ScorecardClassifier("auc", learn_from="counts", max_crosses=0).fit(table, y)
+    card = ScorecardClassifier("auc", max_crosses=0).fit(table, y)
     with pytest.raises(MissingColumnsError, match="no column named 'income'; the columns are"):
         card.predict(table[["incomes", "time"]])
     with pytest.raises(MissingColumnsError, match="did you mean 'Income_1'"):
@@ -517,7 +499,7 @@ def test_a_missing_column_is_not_taken_for_another_of_the_fit():
 def test_one_row_that_is_no_table_is_refused_with_the_remedy():
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.normal(size=(400, 2)), columns=["a", "b"])
-    card = ScorecardClassifier("auc", learn_from="counts").fit(table, table["a"] > 0)
+    card = ScorecardClassifier("auc").fit(table, table["a"] > 0)
     row = table.iloc[0]
     for given in (row, row.to_dict()):
         with pytest.raises(ValueError, match=r"table\.iloc\[\[0\]\], of a dict pd\.DataFrame"):

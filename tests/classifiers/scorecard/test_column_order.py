@@ -51,7 +51,6 @@ def by_name(classifier):
     "options",
     [
         {"max_lines": "auto"},
-        {"learn_from": "counts", "max_lines": "auto"},
         {"points": IntegerPoints()},
         {"max_columns": 3, "monotone": {"m": "increasing", "twin": "increasing"}},
         {"guarantee": 0.9, "metric": "recall@fpr=0.2"},
@@ -86,7 +85,7 @@ def test_there_are_crosses_to_compare():
 
 def test_directions_may_be_given_by_position():
     X, y = crossed()
-    options = {"metric": "auc", "cv": 2, "learn_from": "counts", "max_lines": None}
+    options = {"metric": "auc", "cv": 2, "max_lines": None}
     first = ScorecardClassifier(monotone={"z": "decreasing"}, **options).fit(X, y)
     names = ["b", "a", "z", "m", "twin", "twin too"]
     other = ScorecardClassifier(monotone={2: "decreasing"}, **options).fit(X[names], y)
@@ -96,7 +95,7 @@ def test_directions_may_be_given_by_position():
 def test_a_frozen_binner_may_have_another_order():
     X, y = crossed()
     binner = Binner().fit(X[sorted(X)])
-    options = {"metric": "auc", "cv": 2, "learn_from": "counts", "max_lines": None}
+    options = {"metric": "auc", "cv": 2, "max_lines": None}
     card = ScorecardClassifier(binner=FrozenEstimator(binner), **options).fit(X, y)
     assert card.feature_names_in_.tolist() == [bins.name for bins in card.card_.bins]
     np.testing.assert_array_equal(
@@ -107,7 +106,7 @@ def test_a_frozen_binner_may_have_another_order():
 def test_columns_may_have_other_names_or_none():
     X, y = crossed()
     X = X[["z", "m", "twin"]]
-    options = {"metric": "auc", "cv": 2, "learn_from": "counts", "max_lines": None}
+    options = {"metric": "auc", "cv": 2, "max_lines": None}
     expected = ScorecardClassifier(**options).fit(X, y).decision_function(X)
     for table in (X.to_numpy(), X.set_axis(["c", "b", "a"], axis=1)):
         made = ScorecardClassifier(**options).fit(table, y).decision_function(table)

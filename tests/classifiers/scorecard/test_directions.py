@@ -40,10 +40,9 @@ def falls(fitted):
     return max(float(np.max(-np.diff(column))) for column in points)
 
 
-@pytest.mark.parametrize("learn_from", ["rows", "counts"])
 @pytest.mark.parametrize("metric", ["auc", "recall@fpr=0.05", "error", "precision@k=0.05"])
-def test_no_card_goes_against_a_direction(learn_from, metric):
-    fitted = card(metric, learn_from=learn_from).fit(*table())
+def test_no_card_goes_against_a_direction(metric):
+    fitted = card(metric).fit(*table())
     assert falls(fitted) <= 1e-12
     assert not {0, 1, 2} & {k for cross in fitted.card_.crosses for k in cross.columns}
 
@@ -56,7 +55,7 @@ def test_without_directions_the_same_card_would_go_against_them():
 
 def test_directions_hold_on_raw_rows():
     X, y = table()
-    fitted = card("auc", learn_from="counts").fit(X, y)
+    fitted = card("auc").fit(X, y)
     row = X.iloc[[3]]
     for column, wish in (("risk", 1), ("income", -1)):
         many = pd.concat([row] * 60, ignore_index=True)
@@ -78,7 +77,7 @@ def test_counts_alone_keep_directions():
 
 
 def test_the_report_has_the_effect_of_each_direction_and_of_all():
-    fitted = card("auc", learn_from="counts").fit(*table())
+    fitted = card("auc").fit(*table())
     effects = fitted.report_.directions
     assert [effect.column for effect in effects] == ["risk", "income", "grade", "all columns"]
     assert effects[0].effect.mean < -0.001  # the wave is real
@@ -93,7 +92,7 @@ def test_a_direction_that_rows_contradict_is_said():
     with pytest.warns(
         DirectionWarning, match="contradict the direction asked of 'income'"
     ) as caught:
-        fitted = card("auc", learn_from="counts", monotone={"income": "increasing"}).fit(X, y)
+        fitted = card("auc", monotone={"income": "increasing"}).fit(X, y)
     assert caught[0].message.columns == ("income",)
     assert fitted.report_.directions[0].flat
     assert falls(fitted) <= 1e-12
@@ -124,7 +123,7 @@ def test_a_direction_that_rows_contradict_is_said():
 )
 def test_wrong_directions_are_named(monotone, error, message):
     with pytest.raises(error, match=message):
-        card("auc", learn_from="counts", monotone=monotone).fit(*table(60))
+        card("auc", monotone=monotone).fit(*table(60))
 
 
 def test_levels_of_few_rows_have_no_direction():
@@ -132,15 +131,15 @@ def test_levels_of_few_rows_have_no_direction():
     X.loc[0, "grade"] = "rare"
     monotone = {"grade": ["good", "rare", "fair", "poor"]}
     with pytest.warns(FewRowsWarning, match="levels 'rare' of column 'grade' have too few rows"):
-        fitted = card("auc", learn_from="counts", monotone=monotone).fit(X, y)
+        fitted = card("auc", monotone=monotone).fit(X, y)
     assert fitted.report_.directions[0].wish == "good <= fair <= poor"
     with pytest.warns(FewRowsWarning, match="'Fair' of column.*; did you mean 'fair'"):
-        card("auc", learn_from="counts", monotone={"grade": ["good", "Fair", "poor"]}).fit(X, y)
+        card("auc", monotone={"grade": ["good", "Fair", "poor"]}).fit(X, y)
 
 
 def test_flat_columns_are_those_whose_points_are_equal():
     X, y = table()
-    fitted = card("auc", learn_from="counts").fit(X, y)
+    fitted = card("auc").fit(X, y)
     directions = directions_of(MONOTONE, fitted.card_.bins)
     columns = [points.copy() for points in fitted.card_.columns]
     assert flat_columns(directions, columns) == []
@@ -149,6 +148,6 @@ def test_flat_columns_are_those_whose_points_are_equal():
 
 
 def test_a_saved_card_remembers_its_directions(tmp_path):
-    fitted = card("auc", learn_from="counts").fit(*table(200))
+    fitted = card("auc").fit(*table(200))
     save(fitted, tmp_path / "card.model")
     assert load(tmp_path / "card.model").monotone == MONOTONE

@@ -42,7 +42,7 @@ def table(n=900, seed=0):
 def editor(points=None, metric="auc", crosses=0, lockbox=0.2, rows=None, **parameters):
     """Return an editor of a card that is quick to fit."""
     X, y = table() if rows is None else rows
-    settings = {"max_lines": 14, "max_crosses": crosses, "learn_from": "counts", "cv": 3}
+    settings = {"max_lines": 14, "max_crosses": crosses, "cv": 3}
     settings["warn_baseline"] = False  # the cards are short
     classifier = ScorecardClassifier(metric, points=points, **(settings | parameters))
     return classifier.edit(X, y, lockbox=lockbox)
@@ -108,14 +108,14 @@ def test_edits_of_different_columns_commute(edit):
 
 def test_fixed_points_stay_and_the_others_are_fitted_around_them(edit):
     free = {line.label: line.points for line in edit.lines("age")}
-    made = edit.points("home", {"rent": 40})
+    made = edit.points("home", {"rent": 95})
     shown = {line.label: line for line in made.lines("home")}
-    assert shown["rent"].points == 40
+    assert shown["rent"].points == 95
     assert shown["rent"].is_fixed
     assert sum(line.is_fixed for line in shown.values()) == 2  # and one that it is relative to
     card = made.drop("income").merge("age", 0, 1).card
     home = card.columns[2][card.bins[2].cell_of("rent")]
-    assert home == 40
+    assert home == 95
     assert {line.label: line.points for line in made.lines("age")} != free
     again = made.points("home", {line.label: None for line in shown.values()})
     np.testing.assert_allclose(again.card.columns[2], edit.card.columns[2], atol=1e-9)
@@ -129,7 +129,7 @@ def test_points_of_two_lines_need_no_other_to_be_relative_to(edit):
 
 def test_lines_are_found_as_the_card_prints_them():
     X, y = table()
-    settings = {"learn_from": "counts", "max_crosses": 0, "points": "integer"}
+    settings = {"max_crosses": 0, "points": "integer"}
     made = ScorecardClassifier("auc", **settings).edit(X[["home", "age"]], y)
     shown = [line.label for line in made.lines("home")]
     printed = [line.split("  ")[-1].strip() for line in str(made.card).splitlines()]
@@ -145,7 +145,7 @@ def test_a_level_that_ends_like_a_printed_line_is_itself():
     X, y = table()
     X = X[["home"]].replace({"free": "own; other"})
     settings = {"max_crosses": 0, "max_lines": None, "warn_baseline": False}
-    made = ScorecardClassifier("auc", learn_from="counts", **settings).edit(X, y)
+    made = ScorecardClassifier("auc", **settings).edit(X, y)
     lines = made.lines("home")
     assert {"own", "own; other"} <= {line.label for line in lines}
     for line in lines:
@@ -321,7 +321,7 @@ def test_prices_print_as_a_table_and_as_a_frame(edit):
 
 def test_an_editor_prints_its_card_its_rows_and_its_prices():
     X, y = table()
-    card = ScorecardClassifier("auc", positive="bad", learn_from="counts", max_crosses=0)
+    card = ScorecardClassifier("auc", positive="bad", max_crosses=0)
     edit = card.edit(X, np.where(y, "bad", "good"))
     assert "predicted 'bad' " in str(edit)
     assert str(edit.card) == str(edit.fit().card_)
@@ -419,9 +419,7 @@ def test_a_lockbox_that_is_read_again_after_more_edits_warns(edit):
 def test_weights_count_rows():
     X, y = table(500)
     weight = np.random.default_rng(0).integers(1, 4, len(y)) + 0.5
-    made = ScorecardClassifier("auc", max_lines=10, max_crosses=0, learn_from="counts", cv=3).edit(
-        X, y, weight
-    )
+    made = ScorecardClassifier("auc", max_lines=10, max_crosses=0, cv=3).edit(X, y, weight)
     again = ScorecardClassifier.load_editor(made.state())
     assert same_prices(made.drop("home"), again.drop("home"), 1e-9)
 

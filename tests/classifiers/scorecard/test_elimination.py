@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 
 from directrix import Binner, ScorecardClassifier
-from directrix.designs.structure import Elimination, StructureSearch, numbers_to_try
-from directrix.designs.trainers import CountTrainer
-from directrix.fitting.training_rows import Rows
 from directrix.tables import BinCounts
-from directrix.tables.coding.card_coding import CardCoding
-from directrix.tables.coding.prior import CellKinds
 
 pytestmark = pytest.mark.filterwarnings("ignore::directrix.exceptions.NotBetterThanBaselineWarning")
 
@@ -26,15 +21,12 @@ def used(fitted):
 
 
 def card(**kwargs):
-    return ScorecardClassifier(
-        "auc", **{"learn_from": "counts", "cv": 3, "max_lines": None, **kwargs}
-    )
+    return ScorecardClassifier("auc", **{"cv": 3, "max_lines": None, **kwargs})
 
 
-@pytest.mark.parametrize("learn_from", ["rows", "counts"])
 @pytest.mark.parametrize("most", [1, 2, "auto"])
-def test_the_columns_that_matter_are_kept(learn_from, most):
-    fitted = card(max_columns=most, learn_from=learn_from).fit(*rows())
+def test_the_columns_that_matter_are_kept(most):
+    fitted = card(max_columns=most).fit(*rows())
     if most == 1:
         assert len(used(fitted)) == 1
         assert set(used(fitted)) <= {0, 1}
@@ -42,41 +34,6 @@ def test_the_columns_that_matter_are_kept(learn_from, most):
         assert used(fitted) == [0, 1]
     crossed = {k for cross in fitted.card_.crosses for k in cross.columns}
     assert crossed <= set(used(fitted))
-
-
-class Counting(CountTrainer):
-    """A trainer that counts how often it is asked."""
-
-    asked = 0
-
-    def solve(self, *args, **kwargs):
-        self.asked += 1
-        return super().solve(*args, **kwargs)
-
-
-def elimination():
-    X, y = rows()
-    table = Binner().fit(X)
-    cells = np.asarray(table.cells(X))
-    kinds = [CellKinds.of(bins) for bins in table.bins_]
-    seen = Rows(cells, y, np.ones(len(y)), np.arange(len(y)) % 3)
-    search = StructureSearch(kinds, seen, Counting(seen))
-    usable = search._usable(None)
-    design_of = lambda columns: CardCoding(search._coding(columns))  # noqa: E731
-    return Elimination(usable, design_of, seen, search.trainer, 0.1, 1), len(usable)
-
-
-def test_columns_are_dropped_only_as_far_as_needed():
-    made, n_columns = elimination()
-    assert len(made.best(n_columns)) == n_columns
-    assert made.trainer.asked == 0
-    smaller = made.best(n_columns - 1)
-    assert len(smaller) == n_columns - 1
-    assert made.trainer.asked == 1
-    assert sorted(made.best(2)) == [0, 1]
-    asked = made.trainer.asked
-    assert sorted(made.best(n_columns - 1)) == sorted(smaller)
-    assert made.trainer.asked == asked
 
 
 def test_columns_that_are_dropped_do_not_matter():
@@ -117,11 +74,3 @@ def test_counts_alone_cannot_choose():
     counts = BinCounts.of(Binner().fit(X), X, y)
     with pytest.raises(ValueError, match="needs rows to choose by"):
         card(max_columns=2).fit_summary(counts)
-
-
-@pytest.mark.parametrize(("columns", "most"), [(1, 1), (20, 7), (7, 20), (300, 300)])
-def test_numbers_fall_to_one(columns, most):
-    numbers = numbers_to_try(columns, most)
-    assert numbers[0] == min(columns, most)
-    assert numbers[-1] == 1
-    assert (np.diff(numbers) < 0).all()

@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from directrix.designs.counted import two_sides
 
 from directrix import ScorecardClassifier
-from directrix.designs.counted import two_sides
 
 
 def test_counts_are_those_of_the_table_whatever_the_class_weight():
@@ -13,9 +13,7 @@ def test_counts_are_those_of_the_table_whatever_the_class_weight():
     X = pd.DataFrame({"town": rng.choice(["a", "b"], 200), "age": rng.integers(0, 5, 200) * 1.0})
     y = rng.random(200) < 0.3
     weight = rng.integers(0, 3, 200).astype(float)
-    card = ScorecardClassifier(
-        "auc", learn_from="counts", cv=2, max_lines=None, class_weight="balanced"
-    )
+    card = ScorecardClassifier("auc", cv=2, max_lines=None, class_weight="balanced")
     card = card.fit(X, y, weight).card_
     weight /= weight[weight > 0].mean()  # a factor of all weights means nothing
     labels = card.bins[0].labels

@@ -52,9 +52,7 @@ def without_dates():
     """Return rows, and a card of columns that every dialect reads alike."""
     rows, y = raw_rows(600, 1, new=False).drop_columns(["opened", "at"]), np.arange(600) % 7
     binner = Binner(max_bins=8, special_values={'amount "€"': [-999]})
-    card = ScorecardClassifier(
-        "auc", binner=binner, learn_from="counts", cv=2, max_crosses=1, max_lines=None
-    )
+    card = ScorecardClassifier("auc", binner=binner, cv=2, max_crosses=1, max_lines=None)
     label = (rows.column(1).to_numpy() + 9 * y) > 60
     return raw_rows(300, 3, new=True).drop_columns(["opened", "at"]), card.fit(rows, label)
 

@@ -85,9 +85,9 @@ def test_cells_are_those_of_the_binner(odd):
 def test_reasons_and_points_are_those_of_a_card(odd):
     table, binner = odd
     y = (table["text"].isin(["it's", "", "\0"]) + table["flag"] + np.arange(len(table)) % 3) > 1
-    card = ScorecardClassifier(
-        "auc", binner=binner, learn_from="counts", cv=2, max_lines=None, warn_baseline=False
-    ).fit(table, y)
+    card = ScorecardClassifier("auc", binner=binner, cv=2, max_lines=None, warn_baseline=False).fit(
+        table, y
+    )
     sql = to_sql(card, dialect="sqlite")
     result = run(sql.select("t", keep=[KEY], reasons=2), table.assign(**{KEY: range(len(table))}))
     found = pd.DataFrame(result)

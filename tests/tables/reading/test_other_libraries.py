@@ -59,7 +59,7 @@ def test_columns_are_those_of_the_frame(library):
 @each_library
 @pytest.mark.every_case
 def test_a_card_is_fitted_and_scores(library):
-    card = ScorecardClassifier("auc", learn_from="counts", cv=2, max_crosses=0, max_lines=None)
+    card = ScorecardClassifier("auc", cv=2, max_crosses=0, max_lines=None)
     expected = card.fit(FRAME, Y).decision_function(FRAME)
     given = TABLES[library]
     assert np.array_equal(card.decision_function(given(FRAME)), expected)

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
 from directrix._typing import AnyArray
+from directrix.cards.counted import card_of_counts
+from directrix.cards.judged import CardSettings, FittedCard, JudgedCard
 from directrix.classifiers.base import two_classes
 from directrix.classifiers.labels import ending_with
 from directrix.classifiers.scorecard.editor import CardEditor, editor_of_rows, restored_editor
 from directrix.classifiers.scorecard.given_card import typed_card_on_rows
-from directrix.classifiers.scorecard.grown import fit_grown
 from directrix.classifiers.scorecard.model import CardModel
 from directrix.classifiers.scorecard.training_table import BinnedTable, TrainingTable
-from directrix.designs.card import CardSettings
-from directrix.designs.counted import card_of_counts
 from directrix.fitting.directions import directions_of
-from directrix.fitting.fit_rows import Ask, Fitted, fit_design
 from directrix.fitting.guarantee import Limits
 from directrix.fitting.progress import Progress
-from directrix.fitting.training_rows import Rows
 from directrix.metrics.base import Metric
 from directrix.metrics.table import resolve
 from directrix.models.card import Card, IntegerPoints, PointsToDoubleOdds, scale_of
@@ -32,12 +29,13 @@ from directrix.tables import BinCounts
 from directrix.tables.bins import Bins
 from directrix.tables.profile import TableProfile
 
-_LEARN_FROM = ("rows", "counts")
+#: Rows of each class that a card is grown from at most.
+_MOST_ROWS = 25_000
 
 
-def _by_lines(fit: Fitted) -> tuple[bool, int]:
+def _by_lines(fit: FittedCard) -> tuple[bool, int]:
     """Return the order of the sizes of a card: the full card is last."""
-    return fit.report.size is None, fit.card.n_lines if fit.card else 0
+    return fit.report.size is None, fit.card.n_lines
 
 
 class ScorecardClassifier(CardModel):
@@ -65,16 +63,14 @@ class ScorecardClassifier(CardModel):
     binner : "auto" or Binner
         How columns are cut; it is cloned and fitted. To keep a fitted one, give
         ``sklearn.frozen.FrozenEstimator(binner)``.
-    learn_from : {"rows", "counts"}
-        "counts" tries only candidates in closed form from counts of bins: faster, and mostly a
-        little behind.
     cv : int, splitter or splits
         Folds of held-out rows, as in `DirectClassifier`.
     max_lines : int, "auto" or None
         Largest number of lines of the printed card: one for each bin with points of its own, or
-        cell of a cross. "auto" takes the smallest card of at most 100 lines that is at most one
-        standard error behind the full card on held-out rows, in the metric and in the AUC; None
-        keeps the full card. `sizes` shows other sizes, and `compact` returns them.
+        cell of a cross. "auto" takes the smallest card of at most 100 lines whose AUC on held-out
+        rows is at most .001 behind that of the full card, and no lines at all if that one is not
+        better than chance; None keeps the full card. `sizes` shows other sizes, and `compact`
+        returns them.
     max_crosses : int, optional
         Largest number of pairs of columns with points of their own; 0 for an additive card. By
         default all that are beyond chance, if they help on held-out rows.
@@ -84,12 +80,12 @@ class ScorecardClassifier(CardModel):
         tried.
     points : "pdo", "integer", PointsToDoubleOdds or IntegerPoints, optional
         What a point is worth. "pdo": so many points double the odds, as banks use. "integer": whole
-        numbers from 0 to 100. By default points are scores.
+        numbers from 0 to 100. By default points are log-odds.
     monotone : dict, optional
         Directions that points of the positive class keep: from names or positions of columns to
         "increasing", "decreasing" or, for texts, a list of levels whose points may not fall in this
         order. Such columns are in no cross; ``report_.directions`` says what each direction costs.
-    guarantee, limits, class_weight, n_jobs, verbose : as in `DirectClassifier`
+    guarantee, limits, class_weight, verbose : as in `DirectClassifier`
     warn_baseline : bool
         Whether a fit warns by a `ShortCardWarning` if the full card is clearly better, else as in
         `DirectClassifier` if the card is no better than logistic regression without bins. With a
@@ -127,16 +123,13 @@ class ScorecardClassifier(CardModel):
     _baseline = UNBINNED_BASELINE
     #: Whether a fit keeps what an editor begins with.
     _editable = False
-    #: Whether `fit` grows the card by one penalised likelihood.
-    _grown: ClassVar[bool] = False
 
     def __init__(  # noqa: PLR0913 - those of DirectClassifier, and three of cards
         self,
-        metric: str | Metric = "error",
+        metric: str | Metric = "auc",
         *,
         positive: Any = None,
         binner: Any = "auto",
-        learn_from: str = "rows",
         cv: Any = 5,
         max_lines: int | str | None = "auto",
         max_crosses: int | None = None,
@@ -146,14 +139,12 @@ class ScorecardClassifier(CardModel):
         guarantee: float | None = None,
         limits: Limits | None = None,
         class_weight: Mapping[Any, float] | str | None = None,
-        n_jobs: int | None = None,
         warn_baseline: bool = True,
         verbose: int = 0,
     ) -> None:
         self.metric = metric
         self.positive = positive
         self.binner = binner
-        self.learn_from = learn_from
         self.cv = cv
         self.max_lines = max_lines
         self.max_crosses = max_crosses
@@ -163,7 +154,6 @@ class ScorecardClassifier(CardModel):
         self.guarantee = guarantee
         self.limits = limits
         self.class_weight = class_weight
-        self.n_jobs = n_jobs
         self.warn_baseline = warn_baseline
         self.verbose = verbose
 
@@ -208,17 +198,13 @@ class ScorecardClassifier(CardModel):
         weight: Any = None,
         fold: Any = None,
         segment: Any = None,
-        counts: BinCounts | None = None,
         engine: str = "auto",
         progress: bool = True,
     ) -> Self:
-        """Fit to rows wherever they are, in two or three passes over them.
+        """Fit to rows wherever they are, in two passes over them.
 
-        The first pass samples rows, from which come bins, crosses and candidates. The second counts
-        held-out scores of all rows, for the choice, the threshold and the rates; with
-        ``learn_from="counts"`` another counts pairs of bins before it. A compact card (`max_lines`)
-        takes one more. With `counts` there is no pass but that of the scores, and of a compact
-        card.
+        The first pass samples rows, from which come bins and the card in all its sizes. The second
+        counts their held-out scores on all rows, for the size, the threshold and the rates.
 
         Parameters
         ----------
@@ -232,41 +218,21 @@ class ScorecardClassifier(CardModel):
             How rows are held out; by default each row independently, in as many folds as `cv`.
         segment : str, int or array, optional
             Segment of each row, as in `fit`; no feature unless `features` names it.
-        counts : BinCounts, optional
-            Counts of all these rows, with the same folds: the card is made from them in closed
-            form, with their bins.
         engine : str
         progress : bool
             As in `summarize`.
         """
-        from directrix.designs.sources import CardSourceFit
+        from directrix.cards.in_passes import SourceCardFit
         from directrix.engines.table_roles import TableRoles
 
         self._check_parameters()
-        if self.max_columns is not None and (self.learn_from == "counts" or counts is not None):
-            msg = (
-                "max_columns= needs rows to choose by: leave counts out, and use learn_from='rows'"
-            )
-            raise ValueError(msg)
         log = Progress(self)
         roles = {"target": target, "features": features, "weight": weight, "fold": fold}
         roles |= {"segment": segment}
         reading = {"engine": engine, "progress": progress}
         fit = self._source_fit(source, roles, reading, TableRoles)
-        n_folds = fit.passes.fold.n_folds
-        how = self._settings, self.binner, self.learn_from, self._two_labels
-        cards = CardSourceFit(fit, *how, self._check_table)
-        if counts is None:
-            made = cards.run()
-        elif counts.n_folds == n_folds:
-            classes = self._two_labels(counts.classes)
-            made = cards.run_counts(counts, counts.binner, classes)
-        else:
-            msg = (
-                f"counts= have {counts.n_folds} folds and the rows {n_folds}: give counts of the "
-                "same folds, fold=HashFolds(...)"
-            )
-            raise ValueError(msg)
+        how = self._settings, self.binner, self._two_labels, self._check_table
+        made = SourceCardFit(fit, *how).run()
         self._set_classes(made.classes)
         self._set_binner(made.binner)
         self._seen = made.seen
@@ -408,49 +374,46 @@ class ScorecardClassifier(CardModel):
         """
         progress = Progress(self)
         self._check_parameters()
-        asked = [self._asked_guarantee(metric, rows[3]) for metric in metrics]
-        guarantees = [limits for limits in asked if limits is not None] or None
-        prepared, fits = self._prepared(*rows)
+        guarantees = [self._asked_guarantee(metric, rows[3]) for metric in metrics]
+        table = self._binned(TrainingTable.of(self, *rows))
+        weighted = table.table.rows.weighted(self.class_weight, self._labels)
         models = [self]
         if columns is None:
             models = [copy(self).set_params(metric=metric) for metric in metrics]
-        prepared, trained = self._priced(metrics, prepared, rows[:3], columns or {})
-        n_folds = self._begin(prepared, ", ".join(metric.label for metric in trained), progress)
-        ask = Ask(trained, prepared, n_folds, guarantees, progress.report_candidate)
-        for model, made in zip(models, fits(ask), strict=True):
-            model._set_model(made)  # noqa: SLF001 - a copy of this very classifier
+        priced, trained = self._priced(metrics, weighted, rows[:3], columns or {})
+        n_folds = self._begin(priced, ", ".join(metric.label for metric in trained), progress)
+        seen, apart = priced, None
+        if guarantees[0] is not None:
+            seen, apart = guarantees[0].set_apart(priced)
+            apart = apart._replace(X=table.cells(apart.X))
+        raw = seen.in_folds(n_folds, _MOST_ROWS)
+        settings = table.in_order(self._settings(self.binner_.bins_))
+        judged = JudgedCard.of(raw._replace(X=table.cells(raw.X)), table.kinds, settings)
+        held_out = judged.on_rows(apart)
+        for model, metric, guarantee in zip(models, trained, guarantees, strict=True):
+            made = judged.fitted(metric, guarantee, held_out)
+            if self._editable:
+                made = replace(made, start=judged.edit_start(raw.X, made.report.size))
+            model._set_model(table.completed(made))  # noqa: SLF001 - a copy of this very classifier
             model._report_choice(progress)  # noqa: SLF001 - likewise
         self._warn_about_baseline(models)
         return models
 
-    def _prepared(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any
-    ) -> tuple[Rows, Callable[[Ask], list[Fitted]]]:
-        """Validate a table; set classes, bins and columns, and return what makes cards of it."""
-        table = TrainingTable.of(self, X, y, sample_weight, groups)
+    def _binned(self, table: TrainingTable) -> BinnedTable:
+        """Check a table and cut it into bins; set classes, bins and columns."""
         self._set_classes(table.classes)
         columns = [table.table.columns[k] for k in table.order]
         self._check_table(columns, table.rows.X, table.rows.positive, table.rows.keys)
-        rows = table.rows.weighted(self.class_weight, self._labels)
         binned = BinnedTable.of(table, self.binner)
         self.binner_ = binned.binner
         if hasattr(self.binner_, "feature_names_in_"):
             self._set_binner(self.binner_)  # a frozen one may have another order
         kept = self.binner_.table_of(table.restored(table.rows.X))
         self._seen = TableProfile.of_bins(self.binner_, kept)
-        design = binned.design(self._settings(self.binner_.bins_))
-
-        def fits(ask: Ask) -> list[Fitted]:
-            fit = fit_grown if self._grown else fit_design
-            return [binned.completed(made) for made in fit(ask, design)]
-
-        return rows, fits
+        return binned
 
     def _check_parameters(self) -> None:
         """Refuse parameters that are wrong or do not go together."""
-        if self.learn_from not in _LEARN_FROM:
-            msg = f"learn_from must be one of {', '.join(_LEARN_FROM)}, not {self.learn_from!r}"
-            raise ValueError(msg)
         if isinstance(self.binner, Mapping) or (
             isinstance(self.binner, str) and self.binner != "auto"
         ):
@@ -472,19 +435,15 @@ class ScorecardClassifier(CardModel):
     def _settings(self, bins: Sequence[Bins]) -> CardSettings:
         """Return how a card of these bins is made."""
         return CardSettings(
-            self.learn_from,
             self.max_lines,
             self.max_crosses,
             directions_of(self.monotone, bins),
             self.max_columns,
             scale_of(self.points),
-            self.n_jobs,
-            self._editable,
         )
 
-    def _set_model(self, fit: Fitted) -> None:
-        self._sizes = tuple(sorted((*fit.sizes, fit._replace(sizes=())), key=_by_lines))
-        if fit.card is not None:
-            remedy = "Ask max_lines for more: the full card is better."
-            fitted = replace(fit.fitted, report=fit.report)
-            self._set_card(fit.card, fitted, remedy if fit.report.too_short else "")
+    def _set_model(self, fit: FittedCard) -> None:
+        self._sizes = tuple(sorted((*fit.sizes, replace(fit, sizes=())), key=_by_lines))
+        remedy = "Ask max_lines for more: the full card is better."
+        fitted = replace(fit.fitted, report=fit.report)
+        self._set_card(fit.card, fitted, remedy if fit.report.too_short else "")

@@ -12,6 +12,8 @@ from warnings import warn
 
 import numpy as np
 
+from directrix.cards.judged import FittedCard
+from directrix.cards.points import finished, in_scores
 from directrix.classifiers.scorecard.edit_log import EditLine, EditLog, EditPrices, edit_text
 from directrix.classifiers.scorecard.editor_base import (
     Block,
@@ -24,7 +26,6 @@ from directrix.classifiers.scorecard.editor_base import (
     with_finer_bins,
     write_state,
 )
-from directrix.designs.compact import in_scores
 from directrix.designs.editing import (
     Arrangement,
     EditedCard,
@@ -32,7 +33,6 @@ from directrix.designs.editing import (
     lockbox_assessment,
     named_by_least,
 )
-from directrix.designs.points import finished
 from directrix.exceptions import (
     BinNotFoundError,
     ColumnNotFoundError,
@@ -43,7 +43,6 @@ from directrix.exceptions import (
 )
 from directrix.files.atomic import atomic_file
 from directrix.fitting.finalize import finalize_on_rows
-from directrix.fitting.fit_rows import Fitted
 from directrix.models.card import Card
 from directrix.models.card_printing import cells_label
 from directrix.models.page import card_page, framed
@@ -76,7 +75,7 @@ class CardEditor:
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(1500, 3))
     >>> y = X[:, 0] + X[:, 1] ** 2 + rng.normal(size=1500) > 1
-    >>> asked = {"max_lines": 12, "max_crosses": 0, "learn_from": "counts", "warn_baseline": False}
+    >>> asked = {"max_lines": 12, "max_crosses": 0, "warn_baseline": False}
     >>> edit = ScorecardClassifier("auc", **asked).edit(X, y)
     >>> shorter = edit.drop("x2").merge("x0", 0, 1)
     >>> print(shorter.log())
@@ -365,7 +364,7 @@ class CardEditor:
             report = self._report(assessment.estimate, found.estimate, base.lockbox)
         made = copy(base.template)
         made._set_binner(base.binner)  # noqa: SLF001 - a copy that is made here
-        made._set_model(Fitted(fitted, report, card))  # noqa: SLF001 - likewise
+        made._set_model(FittedCard(fitted, report, card))  # noqa: SLF001 - likewise
         return made
 
     @cached_property

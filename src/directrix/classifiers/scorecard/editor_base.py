@@ -15,16 +15,16 @@ from typing import Any
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray, IntArray
+from directrix.cards.judged import EditStart
 from directrix.cards.merging import Atoms, Grid
 from directrix.classifiers.scorecard.edit_log import LAYOUT, require_version
 from directrix.classifiers.scorecard.training_table import TrainingTable
-from directrix.designs.editing import Arrangement, EditedCard, EditRows, EditScale, EditStart, Finer
+from directrix.designs.editing import Arrangement, EditedCard, EditRows, EditScale, Finer
 from directrix.exceptions import EditError
 from directrix.files.atomic import atomic_file
 from directrix.fitting.choice import limit_by_order, sizes_of
 from directrix.fitting.directions import directions_of
 from directrix.fitting.training_rows import Rows, class_folds, group_folds, relative_weight
-from directrix.frontier.compare import centre_and_scale
 from directrix.metrics.segments import InEverySegment
 from directrix.metrics.table import TABLE, resolve, written
 from directrix.models.card import IntegerPoints, PointsToDoubleOdds, scale_of
@@ -280,9 +280,7 @@ def base_of_rows(
     rows = EditRows.of(start, kinds)
     directions = _directions(classifier, binner.bins_, rows)
     arrangement = rows.start(start.n_lines, directions)
-    odds = start.cards[None].points(start.rows.X)
-    unit = centre_and_scale(odds, start.rows.positive, start.rows.weight)[1]
-    scale = EditScale.of(scale_of(classifier.points), rows, arrangement, unit)
+    scale = EditScale.of(scale_of(classifier.points), rows, arrangement)
     values = binner.table_of(table.table).values[used]
     positive, weight = table.rows.positive, weight[used]
     boxed = apart[used]

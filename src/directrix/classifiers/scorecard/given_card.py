@@ -8,12 +8,12 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
+from directrix.cards.judged import FittedCard
+from directrix.cards.points import finished, points_as_rows
 from directrix.classifiers.base import two_classes
 from directrix.classifiers.labels import dates_in_microseconds, plain_labels
 from directrix.designs.editing import lockbox_assessment
-from directrix.designs.points import finished, points_as_rows
 from directrix.fitting.finalize import finalize_on_rows
-from directrix.fitting.fit_rows import Fitted
 from directrix.fitting.training_rows import Rows, relative_weight
 from directrix.metrics.table import resolve
 from directrix.models.card import Card
@@ -73,5 +73,5 @@ def typed_card_on_rows(
     made = replace(made, bins=bins, counts=counts)
     why = f"Its points and its cutoff of {card.cutoff:g} were given."
     report = DirectReport(metric, _ROWS, (), "existing card", why, assessment.estimate, None)
-    classifier._set_model(Fitted(fitted, report, made))  # noqa: SLF001 - likewise
+    classifier._set_model(FittedCard(fitted, report, made))  # noqa: SLF001 - likewise
     return classifier

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from directrix._typing import AnyArray, FloatArray, IntArray
+from directrix.cards.judged import FittedCard
 from directrix.classifiers.base import raise_missing_columns
 from directrix.classifiers.labels import positive_label
 from directrix.classifiers.metric_classifier import MetricClassifier
@@ -20,7 +21,6 @@ from directrix.exceptions import CardSizeError, StateError
 from directrix.exceptions.files import BinnerFileError
 from directrix.files.layout import is_count
 from directrix.fitting.finish import FitResult
-from directrix.fitting.fit_rows import Fitted
 from directrix.models.card import Card, Cross
 from directrix.models.gap import Gap
 from directrix.models.operating_point import Calibration, OperatingPoint
@@ -181,8 +181,8 @@ class _Reader:
         require(self._start == len(self._values), f"it has too many {self._noun}")
 
 
-def _lines_of(sizes: Sequence[Fitted]) -> list[int]:
-    return [fit.card.n_lines if fit.card else 0 for fit in sizes]
+def _lines_of(sizes: Sequence[FittedCard]) -> list[int]:
+    return [fit.card.n_lines for fit in sizes]
 
 
 # ── CardModel: what a classifier whose model is a card does with rows, once it is fitted ──────────
@@ -200,7 +200,7 @@ class CardModel(MetricClassifier):
     card_: Card
     binner_: Any
     #: The fits of all known sizes, the smallest first; none if the card was read from a file.
-    _sizes: tuple[Fitted, ...] = ()
+    _sizes: tuple[FittedCard, ...] = ()
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the score of each row: how far its points are on the positive side of the cutoff.
@@ -305,7 +305,6 @@ class CardModel(MetricClassifier):
                 fit.report.size == self.report_.size,
             )
             for fit, n_lines in zip(known, _lines_of(known), strict=True)
-            if fit.card is not None
         )
 
     def compact(self, max_lines: int | None) -> Self:
@@ -330,7 +329,7 @@ class CardModel(MetricClassifier):
         chosen = known[fitting[-1]]
         made = copy(self)
         made.set_params(max_lines=max_lines)
-        chosen = chosen._replace(fitted=replace(chosen.fitted, cautions=()))
+        chosen = replace(chosen, fitted=replace(chosen.fitted, cautions=()))
         made._set_model(chosen)  # noqa: SLF001 - likewise
         made._sizes = known  # noqa: SLF001 - likewise
         return made

@@ -12,11 +12,9 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from directrix._typing import AnyArray, FloatArray, IntArray
+from directrix.cards.judged import CardSettings, EditStart, FittedCard
 from directrix.classifiers.base import two_classes
 from directrix.classifiers.labels import dates_in_microseconds, plain_labels, positive_label
-from directrix.designs.card import CardDesign, CardSettings
-from directrix.designs.editing import EditStart
-from directrix.fitting.fit_rows import Fitted
 from directrix.fitting.training_rows import Rows, folds_given, relative_weight
 from directrix.models.card import Card, Cross
 from directrix.rows.keys import mix_bits
@@ -78,12 +76,6 @@ class ColumnOrder:
     def sorted(self, items: Sequence[Item]) -> list[Item]:
         """Return something of each column of the binner in the order of the fit."""
         return [items[k] for k in self.index]
-
-    def sorted_settings(self, settings: CardSettings) -> CardSettings:
-        """Return settings with directions of the columns of the fit, not of the binner."""
-        place = self.index.index
-        moved = [each._replace(column=place(each.column)) for each in settings.directions]
-        return replace(settings, directions=sorted(moved, key=lambda each: each.column))
 
     def restored(self, card: Card) -> Card:
         """Return a card of the fit with the columns in the order of the binner."""
@@ -197,29 +189,37 @@ class BinnedTable:
         fitted = table.fitted_binner(binner)
         return cls(table, fitted, ColumnOrder.of(fitted, table.ordered_names))
 
-    def design(self, settings: CardSettings) -> CardDesign:
-        """Return the design of a card of the columns in the order of the fit."""
-        return CardDesign(
-            [CellKinds.of(bins) for bins in self.order.sorted(self.binner.bins_)],
-            lambda values: self.table.to_cells(self.binner, values)[:, self.order.index],
-            self.order.sorted_settings(settings),
-        )
+    @property
+    def kinds(self) -> list[CellKinds]:
+        """What the cells of each column are, in the order of the fit."""
+        return [CellKinds.of(bins) for bins in self.order.sorted(self.binner.bins_)]
 
-    def completed(self, fit: Fitted) -> Fitted:
+    def cells(self, values: FloatArray) -> IntArray:
+        """Return the cells of rows, with the columns in the order of the fit."""
+        cells: IntArray = self.table.to_cells(self.binner, values)[:, self.order.index]
+        return cells
+
+    def in_order(self, settings: CardSettings) -> CardSettings:
+        """Return settings with directions of the columns in the order of the fit."""
+        place = self.order.index.index
+        moved = [each._replace(column=place(each.column)) for each in settings.directions]
+        return replace(settings, directions=sorted(moved, key=lambda each: each.column))
+
+    def completed(self, fit: FittedCard) -> FittedCard:
         """Return a fit with a card in the order of the binner, with bins and counts of its rows."""
         bins = tuple(self.binner.bins_)
         place = {each.name: k for k, each in enumerate(bins)}
         counts = self.table.cell_counts(self.binner)
 
-        def complete(fit: Fitted) -> Fitted:
-            card, effects = fit.card, fit.report.directions
-            if card is not None:
-                card = replace(self.order.restored(card), bins=bins, counts=counts)
-            if fit.start is not None:
-                fit = fit._replace(start=self._restored_start(fit.start))
-            effects = tuple(sorted(effects, key=lambda each: place.get(each.column, len(bins))))
-            report = replace(fit.report, directions=effects)
-            return fit._replace(report=report, card=card, sizes=tuple(map(complete, fit.sizes)))
+        def complete(fit: FittedCard) -> FittedCard:
+            card = replace(self.order.restored(fit.card), bins=bins, counts=counts)
+            start = fit.start and self._restored_start(fit.start)
+            effects = sorted(
+                fit.report.directions, key=lambda each: place.get(each.column, len(bins))
+            )
+            report = replace(fit.report, directions=tuple(effects))
+            sizes = tuple(map(complete, fit.sizes))
+            return replace(fit, report=report, card=card, sizes=sizes, start=start)
 
         return complete(fit)
 

@@ -30,8 +30,9 @@ are jumps, bends upwards and downwards, a slope, and the straight line of the co
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -194,14 +195,6 @@ def merge_neighbours(weight: FloatArray, most: int) -> IntArray:
     return np.unique((middle * most).astype(np.int64), return_inverse=True)[1]
 
 
-def by_rate(positive: FloatArray, weight: FloatArray) -> IntArray:
-    """Return the order of levels by their rate of positives, averaged with the overall rate."""
-    total = weight.sum()
-    overall = positive.sum() / total if total > 0 else 0.0
-    rate = (positive + _PRIOR_ROWS * overall) / (weight + _PRIOR_ROWS)
-    return np.argsort(rate, kind="stable")
-
-
 # ── Codings of columns whose points may only rise ─────────────────────────────────────────────────
 
 #: Jumps per bend: bends differ less from each other.
@@ -281,3 +274,45 @@ def _centred(basis: FloatArray, weight: AnyArray) -> FloatArray:
     """Return a coding whose points sum to zero over all rows, in every direction."""
     total = float(weight.sum())
     return basis - (weight @ basis) / total if total > 0 and basis.size else basis
+
+
+# ── The coding of all columns ─────────────────────────────────────────────────────────────────────
+
+
+class Direction(NamedTuple):
+    """A direction that the points of a column keep.
+
+    ``requested`` is what was asked for, as text, and ``rising`` the cells of the column in the
+    order in which points of the positive class may not fall.
+    """
+
+    column: int
+    name: str
+    requested: str
+    rising: IntArray
+
+
+def column_codings(
+    kinds: Sequence[CellKinds],
+    weights: Sequence[FloatArray],
+    rank: int,
+    directions: Sequence[Direction] = (),
+) -> tuple[list[Any], list[IntArray]]:
+    """Return the coding of each column, and the signs of its coefficients.
+
+    ``weights`` are those of the rows of each cell, for each column. ``rank`` is the largest number
+    of directions of the coding of a column. ``directions`` are those of columns whose points may
+    only rise.
+    """
+    rising = {direction.column: direction.rising for direction in directions}
+    bases: list[Any] = []
+    signs: list[IntArray] = []
+    for column, (of_column, weight) in enumerate(zip(kinds, weights, strict=True)):
+        if column in rising:
+            basis, sign = directed_basis(of_column, weight, rising[column], rank)
+        else:
+            basis = column_basis(of_column, weight, rank, centred=True)
+            sign = np.zeros(basis.shape[1], dtype=np.int64)
+        bases.append(basis)
+        signs.append(sign)
+    return bases, signs

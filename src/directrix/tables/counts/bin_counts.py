@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from os import PathLike
@@ -21,7 +21,6 @@ from directrix.rows import labels
 from directrix.rows.sums import tree_sum
 from directrix.tables.binner import Binner, onehot, thermometer
 from directrix.tables.bins import Bins
-from directrix.tables.coding.crosses import PairGain, additive_residuals, rank_pair_gains
 from directrix.tables.counts import storage
 from directrix.tables.counts.pair_counts import PairCounts, count_rows
 from directrix.tables.counts.rebinning import coarser
@@ -391,26 +390,6 @@ class BinCounts(ClasswiseSummary):
             name: information_value(self.cells(name), smoothing) for name in self.column_names
         }
         return dict(sorted(values.items(), key=lambda item: -item[1]))
-
-    def pair_gains(self, columns: Sequence[str | int] | None = None) -> list[PairGain]:
-        """Test every pair of columns for an interaction, and return the largest gains first.
-
-        A gain is beyond the additive model of both columns, fitted to their counts.
-
-        Parameters
-        ----------
-        columns : sequence of str or int, optional
-            Columns whose pairs are tested; by default all. A pair takes some milliseconds.
-        """
-        labels.negative_and_positive(self.classes)
-        chosen = self.column_names if columns is None else columns
-        index = [column_position(self.bins, column) for column in chosen]
-
-        def residuals(k: int) -> Callable[[int], tuple[FloatArray, FloatArray]]:
-            tables = self.block(slice(*self.span(k)), slice(0, self.n_cells))
-            return lambda j: additive_residuals(tables[:, :, slice(*self.span(j))])
-
-        return rank_pair_gains(self.bins, sorted(set(index)), self.cells, residuals)
 
     def _of_rows(self, rows: Any, y: Any, sample_weight: Any, fold: Any) -> BinCounts:
         return BinCounts.of(self.binner, rows, y, sample_weight, fold=fold)

@@ -12,7 +12,7 @@ def fitted():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 2))
     y = X[:, 0] + rng.normal(size=300) >= 0.0
-    how = {"learn_from": "counts", "cv": 2, "max_lines": None, "warn_baseline": False}
+    how = {"cv": 2, "max_lines": None, "warn_baseline": False}
     return ScorecardClassifier("auc", **how).fit(X, y), X
 
 

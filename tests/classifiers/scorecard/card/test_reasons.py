@@ -205,7 +205,7 @@ def fitted():
     table.loc[::9, "age"] = np.nan
     risk = np.abs(table.age.fillna(70) - 45) / 9 + 2 * (table.home == "rent") * table.member
     y = (risk + rng.normal(size=n) > 3).to_numpy()
-    how = {"learn_from": "counts", "cv": 2, "max_lines": None, "binner": Binner(max_bins=6)}
+    how = {"cv": 2, "max_lines": None, "binner": Binner(max_bins=6)}
     return ScorecardClassifier("auc", **how).fit(table, y), table
 
 

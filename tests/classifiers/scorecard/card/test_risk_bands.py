@@ -28,7 +28,6 @@ NEW = pd.DataFrame(
 Y_NEW = RNG.logistic(size=N) < 0.9 * NEW["late"] + np.abs(NEW["age"] - 45) / 12 - 4
 OPTIONS = {
     "binner": Binner(max_bins=8),
-    "learn_from": "counts",
     "max_crosses": 0,
     "max_lines": None,
     "cv": 4,

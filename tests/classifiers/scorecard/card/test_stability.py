@@ -28,7 +28,7 @@ def table(seed, n, shift=0.0):
 @pytest.fixture(scope="module", params=[0, None], ids=["additive", "crosses"])
 def fitted(request):
     X, y = table(0, 600)
-    how = {"learn_from": "counts", "cv": 2, "max_lines": None, "binner": Binner(max_bins=8)}
+    how = {"cv": 2, "max_lines": None, "binner": Binner(max_bins=8)}
     return ScorecardClassifier("auc", max_crosses=request.param, **how).fit(X, y)
 
 

@@ -20,7 +20,7 @@ def table(n=240, seed=0):
 @pytest.fixture(scope="module")
 def fitted():
     X, y = table()
-    return ScorecardClassifier("auc", learn_from="counts", cv=3, max_lines=None).fit(X, y), X
+    return ScorecardClassifier("auc", cv=3, max_lines=None).fit(X, y), X
 
 
 def test_a_saved_card_scores_to_the_last_bit(fitted, tmp_path):
@@ -42,9 +42,7 @@ def test_equal_cards_give_equal_files(fitted, tmp_path):
 def crossed_state():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(400, 2))
-    card = ScorecardClassifier("auc", learn_from="counts", cv=3, max_lines=None).fit(
-        X, X[:, 0] * X[:, 1] > 0
-    )
+    card = ScorecardClassifier("auc", cv=3, max_lines=None).fit(X, X[:, 0] * X[:, 1] > 0)
     assert card.card_.crosses
     return card.export_state()
 

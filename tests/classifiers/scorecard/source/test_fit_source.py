@@ -7,15 +7,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from card_sources import FEATURES, N_FOLDS, fit, frame, parts, points
-from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import roc_auc_score
 
-from directrix import Binner, ScorecardClassifier
+from directrix import ScorecardClassifier
 from directrix.engines import HashFolds
 from directrix.engines.table_roles import TableRoles
 from directrix.exceptions.columns import ColumnNotFoundError
 
-ADDITIVE = {"learn_from": "rows", "max_crosses": 0, "max_lines": None, "cv": 2}
+ADDITIVE = {"max_crosses": 0, "max_lines": None, "cv": 2}
 COMPACT = {"max_lines": "auto"}
 TWO_FOLDS = HashFolds(2, key="id")
 
@@ -98,9 +97,7 @@ def test_everything_that_a_column_can_hold():
     assert np.isfinite(card.decision_function(new)).all()
     assert card.classes_.tolist() == [False, True]
     assert np.ptp(card.card_.columns[4]) == 0.0  # of the constant
-    in_memory = ScorecardClassifier("auc", learn_from="counts", cv=3, max_lines=None).fit(
-        rows[options["features"]], y
-    )
+    in_memory = ScorecardClassifier("auc", cv=3, max_lines=None).fit(rows[options["features"]], y)
     correlation = np.corrcoef(card.decision_function(new), in_memory.decision_function(new))
     assert correlation[0, 1] > 0.98
 
@@ -108,9 +105,7 @@ def test_everything_that_a_column_can_hold():
 def test_columns_without_names():
     rows = frame()
     array = np.column_stack([rows["age"], rows["member"], rows["y"] == "yes"]).astype(float)
-    card = ScorecardClassifier("auc", learn_from="counts", cv=3, max_lines=None).fit_source(
-        array, target=2
-    )
+    card = ScorecardClassifier("auc", cv=3, max_lines=None).fit_source(array, target=2)
     assert card.n_features_in_ == 2
     assert not hasattr(card, "feature_names_in_")
     assert np.isfinite(card.decision_function(array[:, :2])).all()
@@ -142,7 +137,7 @@ def test_the_report_names_every_candidate_once():
     names = [tried.name for tried in of_rows().report_.tried]
     assert len(set(names)) == len(names)
     assert "all rows, each held out once" in str(of_rows().report_)
-    assert "logistic card" in str(of_rows().report_)
+    assert "logistic scorecard" in str(of_rows().report_)
 
 
 def test_the_card_counts_all_rows():
@@ -156,18 +151,6 @@ def test_the_card_counts_all_rows():
 
 
 # ── options ───────────────────────────────────────────────────────────────────────────────────────
-
-
-def test_weights_are_repetitions():
-    rows = frame(800, 4)
-    copies = np.random.default_rng(0).integers(0, 4, 800)
-    # How many lines are enough depends on how many rows there are, which weights do not tell.
-    binner = {"binner": FrozenEstimator(Binner().fit(rows[FEATURES])), "max_lines": None}
-    weighted = fit(rows.assign(w=copies.astype(float)), weight="w", card=binner)
-    repeated = fit(rows.iloc[np.repeat(np.arange(800), copies)], card=binner)
-    np.testing.assert_allclose(points(weighted), points(repeated), atol=1e-6)
-    empirical = [card.operating_point_.empirical for card in (weighted, repeated)]
-    np.testing.assert_allclose(empirical[0].tpr, empirical[1].tpr)
 
 
 def test_rows_of_weight_zero_do_not_count():
@@ -245,7 +228,7 @@ def test_rows_that_a_guarantee_sets_apart_are_not_seen():
         (frame().assign(w=0.0), {"weight": "w"}, "there are no rows to learn from"),
         (frame().assign(w=np.nan), {"weight": "w"}, "weight= must be finite"),
         (frame().iloc[:4], {}, "has no rows of one class: there are too few"),
-        (frame().iloc[:4], {"card": {"learn_from": "rows"}}, "has no rows of one class"),
+        (frame().iloc[:4], {"card": {}}, "has no rows of one class"),
         (frame(), {"card": {"max_columns": 2}}, "max_columns= needs rows to choose by"),
     ],
 )

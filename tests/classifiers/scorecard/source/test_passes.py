@@ -9,7 +9,6 @@ from directrix import Binner
 from directrix.engines import HashFolds
 from directrix.engines.table_roles import TableRoles
 from directrix.fitting.fit_source import SourcePasses
-from directrix.tables import BinCounts
 
 KEY = HashFolds(N_FOLDS, key="id")
 
@@ -29,34 +28,15 @@ def folds_of(rows):
     return TableRoles.of(target="y", features=FEATURES, fold=KEY).block(rows).fold
 
 
-def counts_of(rows, fold=None):
-    binner = Binner().fit(frame()[FEATURES])
-    fold = folds_of(rows) if fold is None else fold
-    return BinCounts.of(binner, rows[FEATURES], rows["y"], fold=fold)
-
-
-@pytest.mark.parametrize(
-    ("options", "passes"),
-    [
-        ({"card": {"learn_from": "counts"}}, 3),
-        ({"card": {"learn_from": "counts", "binner": "frozen"}}, 2),
-        ({"counts": "counts"}, 1),
-        ({"card": {"learn_from": "rows", "max_crosses": 0}}, 2),
-    ],
-    ids=["counts", "known bins", "counts given", "rows"],
-)
+@pytest.mark.parametrize("known", [False, True], ids=["bins of the sample", "known bins"])
 @pytest.mark.parametrize("max_lines", [None, 12])
-def test_there_are_as_many_passes_as_documented(options, passes, max_lines):
-    options = {**options, "card": {**options.get("card", {}), "max_lines": max_lines}}
-    if options["card"].get("binner") == "frozen":
-        options["card"]["binner"] = FrozenEstimator(Binner().fit(frame()[FEATURES]))
-    if "counts" in options:
-        options["counts"] = counts_of(frame())
-    source = Parts(
-        *parts(frame(900, 5) if options["card"].get("learn_from") == "rows" else frame())
-    )
-    card = fit(source, **options)
-    assert source.times == passes + (max_lines is not None)  # compact cards are scored last
+def test_there_are_two_passes(known, max_lines):
+    options = {"max_lines": max_lines, "max_crosses": 0}
+    if known:
+        options["binner"] = FrozenEstimator(Binner().fit(frame()[FEATURES]))
+    source = Parts(*parts(frame(900, 5)))
+    card = fit(source, card=options)
+    assert source.times == 2
     assert np.ptp(points(card)) > 1.0
 
 
@@ -64,7 +44,7 @@ def test_numbers_in_one_part_and_texts_in_another_need_one_more_pass():
     first, second, third = parts(frame())
     source = Parts(first, second.assign(age=[f"{age:g}" for age in second["age"]]), third)
     card = fit(source, card={"max_lines": None})
-    assert source.times == 4
+    assert source.times == 3
     assert card.binner_.bins_[0].kind == "text"
 
 
@@ -102,35 +82,3 @@ def test_rows_that_change_between_passes_are_refused(later):
 def test_a_stream_is_refused():
     with pytest.raises(ValueError, match="an iterator can be read only once"):
         fit(iter(parts(frame())))
-
-
-@pytest.mark.parametrize(
-    "rows",
-    [
-        frame().iloc[:-5],
-        frame(1500, 8),
-        frame().assign(y=np.where(frame()["id"] % 9 == 0, "maybe", frame()["y"])),
-    ],
-    ids=["fewer rows", "another table", "a third class"],
-)
-def test_counts_of_another_table_are_refused(rows):
-    with pytest.raises(ValueError, match=r"counts= are not those of these rows: in fold \d they"):
-        fit(rows, counts=counts_of(frame()))
-
-
-def test_counts_of_other_folds_are_refused():
-    other = np.random.default_rng(0).integers(0, N_FOLDS, len(frame()))
-    with pytest.raises(ValueError, match="counts= are not those of these rows"):
-        fit(frame(), counts=counts_of(frame(), other))
-    with pytest.raises(ValueError, match="counts= have 2 folds and the rows 3"):
-        fit(frame(), counts=counts_of(frame(), other % 2))
-    with pytest.raises(ValueError, match="counts= have 0 folds and the rows 3"):
-        fit(frame(), counts=counts_of(frame()).unfolded())
-
-
-def test_counts_give_the_card_that_passes_give():
-    binner = FrozenEstimator(Binner().fit(frame()[FEATURES]))
-    counted = fit(frame(), card={"binner": binner})
-    given = fit(frame(), counts=counts_of(frame()))
-    np.testing.assert_allclose(points(given), points(counted), rtol=1e-9)
-    assert given.operating_point_ == counted.operating_point_

@@ -1,22 +1,23 @@
 """What passes compute from parts of a table is what the whole table in memory gives."""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
 from card_sources import FEATURES, frame, parts
 
 from directrix import Binner
-from directrix.designs.counted import coding_of_counts
+from directrix.cards.judged import CardScores
 from directrix.engines import HashFolds
 from directrix.engines.column_roles import Partition
 from directrix.engines.table_roles import TableRoles
 from directrix.engines.tasks import CellFeatures, FoldModels, Score, Survey
 from directrix.metrics import AUC
 from directrix.metrics.base import Curve
+from directrix.models.card import Card
 from directrix.moments.score_histogram import centres
 from directrix.tables import BinCounts
-from directrix.tables.coding.card_coding import CardCoding
 
 PLAN = TableRoles.of(
     target="y", features=FEATURES, weight="w", fold=HashFolds(3, key="id"), identified=True
@@ -47,13 +48,16 @@ def whole():
     return BINNER.cells(block.X), block.y == "yes", block.weight, block.fold
 
 
+@cache
 def design():
-    counts = BinCounts.of(BINNER, frame()[FEATURES], frame()["y"])
-    return CardCoding(coding_of_counts(counts, []))
+    """Return several cards of random points."""
+    rng = np.random.default_rng(3)
+    columns = [[rng.normal(size=bins.n_cells) for bins in BINNER.bins_] for _ in range(5)]
+    return CardScores(tuple(Card(0.0, tuple(points)) for points in columns))
 
 
 def random_lines(k):
-    return np.random.default_rng(2).normal(size=(k, design().coding.n_features + 1)) / 3
+    return np.random.default_rng(2).normal(size=(k, 6)) / 3
 
 
 def test_histograms_are_those_of_held_out_rows():

@@ -12,21 +12,21 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
+from scipy.optimize import isotonic_regression
 
+from directrix.cards.basis import Basis, as_dense
 from directrix.cards.compression import compression_of_counts
-from directrix.designs.compact import CAUTIOUS_LINES, MOST_LINES, SIZES, as_good, largest_losses
-from directrix.designs.points import scaled_without_rows
-from directrix.designs.trainers import CountTrainer
+from directrix.cards.points import scaled_without_rows
+from directrix.cards.sizes import CAUTIOUS_LINES, MOST_LINES, SIZES
 from directrix.fitting.finalize import finalize_on_moments
 from directrix.fitting.finish import FitResult
 from directrix.fitting.training_rows import require_all_folds
-from directrix.frontier.moment_frontier import SummaryCandidate, ridge_settings, with_ridges
+from directrix.frontier.moment_frontier import ridge_settings
 from directrix.frontier.pencil import RidgeMoments
 from directrix.models.card import Card
 from directrix.moments.projection import ScoreMoments
-from directrix.tables.coding.card_coding import CardCoding, column_codings
-from directrix.tables.coding.coded_rows import Coding
-from directrix.tables.coding.prior import CellKinds
+from directrix.tables.coding.prior import CellKinds, column_codings
 from directrix.tables.counts.stability import effective_rows
 
 if TYPE_CHECKING:
@@ -35,42 +35,18 @@ if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray
     from directrix.metrics.base import Metric
     from directrix.models.card import Scale
-    from directrix.moments.score_histogram import ScoreHistogram
     from directrix.risks.base import Risk
     from directrix.tables import BinCounts
-    from directrix.tables.coding.card_coding import Direction
+    from directrix.tables.coding.prior import Direction
 
 #: Ridge where counts have no folds to choose one by.
 _CAUTIOUS = 0.1
 #: Share of the rows of a class that the freedom of a line takes at most.
 _MOST_FREEDOM = 0.7
-#: Number of candidates whose held-out scores are worth counting.
-_COUNTED = 8
-
-
-class CountedLines(NamedTuple):
-    """Lines in closed form without each fold, and their mean risk on held-out counts.
-
-    ``settings`` are pairs of ridge and angle; ``fold_lines`` has an array of shape
-    (settings, d + 1) for each fold.
-    """
-
-    settings: Sequence[tuple[float, float]]
-    fold_lines: list[FloatArray]
-    risks: FloatArray
-
-    @classmethod
-    def of(cls, risk: Risk, counts: BinCounts, coding: Coding, label: Any) -> CountedLines:
-        """Make lines without each fold of the counts, and judge them on it."""
-        settings = ridge_settings(CountTrainer.ridges)
-        risks, fold_lines = np.zeros(len(settings)), []
-        for number, fold in enumerate(counts.folds):
-            lines = coded_moments(counts.without_fold(number), coding, label)[0].lines(settings)
-            held_out, prior = coded_moments(fold, coding, label)
-            values, _ = risk.profile(*held_out.line_scores(lines), prior)
-            risks += np.asarray(values) / counts.n_folds
-            fold_lines.append(lines)
-        return cls(settings, fold_lines, risks)
+#: Ridges that are tried, strongest first.
+_RIDGES = (3.0, 1.0, 0.3, 0.1, 3e-2, 1e-2, 3e-3, 1e-3)
+#: Directions of a column at most, and at least where columns are many; and about so many of all.
+_DIRECTIONS, _LEAST_DIRECTIONS, _TOGETHER = 12, 2, 1_500
 
 
 class CountedCard(NamedTuple):
@@ -147,13 +123,14 @@ def _full_card(
     directions: Sequence[Direction] = (),
 ) -> CountedCard:
     """Return the best full card for a metric."""
-    coding = coding_of_counts(counts, directions)
+    basis = basis_of_counts(counts, directions)
     risk = metric.risk(counts.weight)
-    whole, prior = coded_moments(counts, coding, label)
+    whole, prior = coded_moments(counts, basis, label)
     has_folds = counts.n_folds > 1
     if has_folds:
         _require_both_classes(counts, label, counts.n_folds)
-        settings, _, risks = CountedLines.of(risk, counts, coding, label)
+        settings = ridge_settings(_RIDGES)
+        risks = _held_out_risks(risk, counts, basis, label, settings)
     else:
         settings = ridge_settings([_CAUTIOUS])
         risks = np.asarray(risk.profile(*whole.line_scores(whole.lines(settings)), prior)[0])
@@ -168,9 +145,22 @@ def _full_card(
     line[-1] -= reach
     scores = ScoreMoments(gap - reach, var_pos, -reach, var_neg, prior)
     fitted = finalize_on_moments(metric, line, scores, counts.weight)
-    card = Card.of(CardCoding(coding), line)
+    card = _card_of(basis, line)
     held_out_risk = float(risks[best]) if has_folds else float("nan")
     return CountedCard(fitted, card, *settings[best], held_out_risk, on_new_rows)
+
+
+def _held_out_risks(
+    risk: Risk, counts: BinCounts, basis: Basis, label: Any, settings: Sequence[tuple[float, float]]
+) -> FloatArray:
+    """Return the mean risk of lines without each fold of the counts, on the fold."""
+    risks = np.zeros(len(settings))
+    for number, fold in enumerate(counts.folds):
+        lines = coded_moments(counts.without_fold(number), basis, label)[0].lines(settings)
+        held_out, prior = coded_moments(fold, basis, label)
+        values, _ = risk.profile(*held_out.line_scores(lines), prior)
+        risks += np.asarray(values) / counts.n_folds
+    return risks
 
 
 def _on_new_rows(
@@ -206,18 +196,22 @@ def _on_new_rows(
     return OnNewRows(min(max(1.0 - gained / gap, 0.0), 1.0), factors[0], factors[1])
 
 
-def coding_of_counts(counts: BinCounts, directions: Sequence[Direction]) -> Coding:
-    """Return the coding of all columns; it is learned without labels."""
-    rank = CountTrainer.rank_of(len(counts.bins))
+def basis_of_counts(counts: BinCounts, directions: Sequence[Direction]) -> Basis:
+    """Return the basis of all columns; it is learned without labels."""
+    rank = min(_DIRECTIONS, max(_LEAST_DIRECTIONS, _TOGETHER // max(len(counts.bins), 1)))
     weights = [counts.cells(k).sum(axis=0).astype(np.float64) for k in range(len(counts.bins))]
     kinds = [CellKinds.of(bins) for bins in counts.bins]
     bases, signs = column_codings(kinds, weights, rank, directions)
-    return Coding(bases, signs=np.concatenate([np.empty(0, dtype=np.int64), *signs]))
+    return Basis.from_columns([as_dense(each) for each in bases], signs)
 
 
-def coded_moments(counts: BinCounts, coding: Coding, label: Any) -> tuple[RidgeMoments, float]:
+def _card_of(basis: Basis, line: FloatArray) -> Card:
+    return Card(float(line[-1]), basis.points(line))
+
+
+def coded_moments(counts: BinCounts, basis: Basis, label: Any) -> tuple[RidgeMoments, float]:
     """Return the class moments of coded bins, and the share of positives."""
-    matrix = coding.main_matrix
+    matrix = sparse.block_diag(basis.columns, format="csr")
     others = [each for each in counts.classes.tolist() if each != label]
     weights, means, seconds = [], [], []
     for group in ([label], others):
@@ -232,7 +226,7 @@ def coded_moments(counts: BinCounts, coding: Coding, label: Any) -> tuple[RidgeM
     covariances = [
         second - np.outer(mean, mean) for mean, second in zip(means, seconds, strict=True)
     ]
-    signs = None if coding.signs is None else coding.signs[:-1]
+    signs = basis.signs[:-1] if basis.signs.any() else None
     moments = RidgeMoments(means[0] - means[1], means[1], covariances[0], covariances[1], signs)
     return moments, float(weights[0] / sum(weights))
 
@@ -291,20 +285,45 @@ class CountedSizes(NamedTuple):
         sizes = [size for size in SIZES if size <= MOST_LINES and size < n_lines]
         if self.counts.n_folds < 2 or not sizes:
             return CAUTIOUS_LINES
-        coding = coding_of_counts(self.counts, self.directions)
+        basis = basis_of_counts(self.counts, self.directions)
         risk = self.metric.risk(self.counts.weight)
         risks = np.empty((len(sizes) + 1, self.counts.n_folds))
         for number, fold in enumerate(self.counts.folds):
             others = self.counts.without_fold(number)
-            moments, _ = coded_moments(others, coding, self.label)
-            teacher = Card.of(CardCoding(coding), moments.lines([(full.ridge, full.angle)])[0])
+            moments, _ = coded_moments(others, basis, self.label)
+            teacher = _card_of(basis, moments.lines([(full.ridge, full.angle)])[0])
             cards = self.cards(others, teacher, sizes)
             for k, card in enumerate([teacher, *(cards[size] for size in sizes)]):
                 scores = score_moments(card, fold, self.label)
                 risks[k, number] = _risk_of(risk, scores)[0]
         behind = risks[1:] - risks[0]
-        good = as_good(behind.mean(axis=1), largest_losses(behind))
+        good = _as_good(behind.mean(axis=1), _largest_losses(behind))
         return sizes[int(good.argmax())] if good.any() else MOST_LINES
+
+
+def _as_good(behind: FloatArray, largest: FloatArray) -> AnyArray:
+    """Return which sizes, the smallest first, are as good as the full card.
+
+    ``behind`` says by how much each is worse, and ``largest`` how much that may be. A small card
+    is better than a larger one of the same path by chance alone, so the losses are first made to
+    fall with the size, by isotonic regression.
+    """
+    return _falling(behind) <= largest
+
+
+def _largest_losses(behind: FloatArray) -> FloatArray:
+    """Return how much worse a size may be: one standard error over folds.
+
+    ``behind`` of shape (sizes, folds) says by how much each is worse. Standard errors are made to
+    fall with the size, as differences to the full card do.
+    """
+    errors = behind.std(axis=1, ddof=1) / np.sqrt(behind.shape[1])
+    return _falling(errors)
+
+
+def _falling(values: FloatArray) -> FloatArray:
+    nearest: FloatArray = isotonic_regression(values, increasing=False).x
+    return nearest
 
 
 def score_moments(card: Card, counts: BinCounts, label: Any) -> ScoreMoments:
@@ -333,57 +352,9 @@ def _risk_of(risk: Risk, scores: ScoreMoments) -> tuple[float, float]:
     return float(values[0]), float(thresholds[0])
 
 
-# ── Candidates of a fit in passes ─────────────────────────────────────────────────────────────────
-
-
-def counted_candidates(
-    metric: Metric,
-    counts: BinCounts,
-    label: Any,
-    directions: Sequence[Direction],
-    n_folds: int,
-) -> tuple[CardCoding, list[SummaryCandidate]]:
-    """Return the coding of additive cards, and candidates of least predicted risk on counts.
-
-    ``counts`` have folds. ``n_folds`` is the number of folds that are held out; a later one does
-    not count. The cards of equal trade-off are the simplest candidates, of complexity zero; the
-    best of them is always returned.
-    """
-    kept = replace(counts, parts=counts.parts[:n_folds])
-    _require_both_classes(kept, label, n_folds)
-    coding = coding_of_counts(kept, directions)
-    settings, fold_lines, risks = CountedLines.of(metric.risk(kept.weight), kept, coding, label)
-    lines = coded_moments(kept, coding, label)[0].lines(settings)
-    source = "bin counts of all rows"
-    candidates = with_ridges(source, settings, lines, fold_lines, baseline=True)
-    order = np.argsort(risks, kind="stable")
-    plain = next(k for k in order if candidates[k].complexity == 0.0)
-    chosen = dict.fromkeys([plain, *order[:_COUNTED]])
-    return CardCoding(coding), [candidates[k] for k in chosen]
-
-
 def _require_both_classes(counts: BinCounts, label: Any, n_folds: int) -> None:
     """Refuse so few rows that a fold has none of a class."""
     positives = [fold.class_moments(label).weight for fold in counts.folds]
     others = [fold.weight - of_fold for fold, of_fold in zip(counts.folds, positives, strict=True)]
     fold, positive = np.nonzero(np.array([others, positives]).T > 0.0)
     require_all_folds(fold, positive > 0, n_folds)
-
-
-def require_counts_of(counts: BinCounts, label: Any, histograms: Sequence[ScoreHistogram]) -> None:
-    """Raise ValueError if rows are not those that were counted, or have other folds.
-
-    ``histograms`` are the held-out scores of the rows, fold by fold.
-    """
-    for number, (counted, scored) in enumerate(zip(counts.folds, histograms, strict=True)):
-        positive = counted.class_moments(label).weight
-        expected = np.array([counted.weight - positive, positive])
-        if not np.allclose(scored.weight, expected, rtol=1e-6, atol=0.0):
-            negatives, positives = expected.tolist()
-            msg = (
-                f"counts= are not those of these rows: in fold {number} they have {positives:,g} "
-                f"rows of class {label!r} and {negatives:,g} others, and the rows "
-                f"{scored.weight[1]:,g} and {scored.weight[0]:,g} (sums of weights). Count the "
-                "same rows, with the same fold=HashFolds(..., key=...) and weight="
-            )
-            raise ValueError(msg)

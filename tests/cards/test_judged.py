@@ -1,21 +1,13 @@
 """Cards from one penalised likelihood: one card for all metrics, whose points are log-odds."""
 
-from typing import ClassVar
-
 import numpy as np
 import pytest
 from scipy.special import expit
 
 from directrix import ScorecardClassifier
-from directrix.classifiers.scorecard.grown import GuardedEvidence
+from directrix.cards.judged import GuardedRows
 from directrix.fitting.training_rows import Rows
 from directrix.metrics import RecallAtFPR
-
-
-class GrownCard(ScorecardClassifier):
-    """A scorecard by one penalised likelihood."""
-
-    _grown: ClassVar[bool] = True
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +19,7 @@ def rows():
 
 def test_metrics_share_one_card_and_have_thresholds_of_their_own(rows):
     X, y = rows
-    first, second = GrownCard().fit_each(["auc", RecallAtFPR(0.05)], X, y)
+    first, second = ScorecardClassifier().fit_each(["auc", RecallAtFPR(0.05)], X, y)
     gap = first.predict_points(X) - second.predict_points(X)
     np.testing.assert_allclose(gap, gap[0], atol=1e-12)
     assert abs(gap[0]) > 0.1
@@ -38,7 +30,7 @@ def test_metrics_share_one_card_and_have_thresholds_of_their_own(rows):
 @pytest.mark.parametrize("points", [None, "integer"])
 def test_scores_are_log_odds_up_to_the_unit_of_points(rows, points):
     X, y = rows
-    model = GrownCard("auc", points=points).fit(X, y)
+    model = ScorecardClassifier("auc", points=points).fit(X, y)
     odds = np.log(1.0 / (1.0 / model.predict_proba(X)[:, 1] - 1.0))
     slope, intercept = np.polyfit(model.decision_function(X), -odds, 1)
     np.testing.assert_allclose(-odds, slope * model.decision_function(X) + intercept, atol=1e-9)
@@ -49,6 +41,6 @@ def test_scores_are_log_odds_up_to_the_unit_of_points(rows, points):
 def test_a_probability_that_the_metric_fixes_is_that_of_the_threshold():
     positive = np.arange(40) % 2 == 0
     scores = np.where(positive, 1.0, -1.0) + np.linspace(-1.5, 1.5, 40)
-    evidence = GuardedEvidence(Rows(None, positive, np.ones(40)), scores)
+    evidence = GuardedRows(Rows(None, positive, np.ones(40)), scores)
     assert evidence.calibrated(0.3, None)(0.0) == pytest.approx(expit(0.3))
     assert evidence.calibrated(0.3, 0.2)(0.0) == pytest.approx(0.2)

@@ -4,8 +4,6 @@ Rows are drawn, so that the truth is known. The quick form has fewer fits of eac
 prints the threshold of each law with what was measured.
 """
 
-from typing import ClassVar
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,12 +19,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 LONG = SELECTION.limit is None
 N_NEW = 20_000
-
-
-class GrownCard(ScorecardClassifier):
-    """A scorecard by one penalised likelihood."""
-
-    _grown: ClassVar[bool] = True
 
 
 def drawn(n, odds, seed=0, columns=4):
@@ -58,7 +50,7 @@ def test_log_loss_of_any_shape_is_at_most_that_of_the_share(shape, n, figure):
     losses = []
     for seed in range(8 if LONG else 2):
         X, y, new, truth = drawn(n, SHAPES[shape], seed)
-        model = GrownCard("auc").fit(X, y)
+        model = ScorecardClassifier("auc").fit(X, y)
         share = log_loss(truth, np.full(N_NEW, truth.mean()))
         losses.append(log_loss(truth, model.predict_proba(new)[:, 1]) - share)
     figure(f"{shape}, {n} rows: log loss above that of the share {np.mean(losses):.4f} (0.03)")
@@ -72,7 +64,7 @@ def test_noise_is_expected_to_be_noise(figure):
     for seed in range(fits):
         rng = np.random.default_rng(seed)
         n, columns = [(250, 10), (500, 10), (1_000, 20), (400, 40)][seed % 4]
-        model = GrownCard("auc").fit(rng.normal(size=(n, columns)), rng.random(n) < 0.3)
+        model = ScorecardClassifier("auc").fit(rng.normal(size=(n, columns)), rng.random(n) < 0.3)
         claims.append(model.report_.expected.value)
         crossed += bool(model.card_.crosses)
         assert (model.card_.n_lines > 0) == any(map(np.ptp, model.card_.columns))
@@ -95,7 +87,7 @@ def test_what_is_expected_is_what_new_rows_show(n, figure):
     gaps, covered = [], 0
     for seed in range(fits):
         X, y, new, truth = drawn(n, odds, seed, columns=10)
-        model = GrownCard("auc").fit(X, y)
+        model = ScorecardClassifier("auc").fit(X, y)
         expected, shown = model.report_.expected, area(model, new, truth)
         gaps.append(expected.value - shown)
         covered += expected.low <= shown <= expected.high
@@ -116,10 +108,10 @@ def mixed(n=600):
 
 def test_the_order_of_rows_and_columns_changes_nothing():
     X, y = mixed()
-    points = GrownCard("auc").fit(X, y).predict_points(X)
+    points = ScorecardClassifier("auc").fit(X, y).predict_points(X)
     order = np.random.default_rng(1).permutation(len(y))
-    of_rows = GrownCard("auc").fit(X.iloc[order], y[order])
-    of_columns = GrownCard("auc").fit(X[list(X)[::-1]], y)
+    of_rows = ScorecardClassifier("auc").fit(X.iloc[order], y[order])
+    of_columns = ScorecardClassifier("auc").fit(X[list(X)[::-1]], y)
     np.testing.assert_array_equal(of_rows.predict_points(X), points)
     # Sums of the points of three columns in another order: a few units in the last place.
     np.testing.assert_allclose(of_columns.predict_points(X), points, rtol=0, atol=1e-13)
@@ -128,7 +120,9 @@ def test_the_order_of_rows_and_columns_changes_nothing():
 def test_a_factor_of_all_weights_changes_nothing():
     X, y = mixed()
     weight = np.random.default_rng(2).lognormal(size=len(y))
-    first, second = (GrownCard("auc").fit(X, y, sample_weight=w) for w in (weight, 8.0 * weight))
+    first, second = (
+        ScorecardClassifier("auc").fit(X, y, sample_weight=w) for w in (weight, 8.0 * weight)
+    )
     np.testing.assert_array_equal(first.predict_points(X), second.predict_points(X))
 
 
@@ -143,7 +137,7 @@ def test_directions_are_kept_by_the_points_that_are_delivered(points, max_lines)
         y = rng.random(300) < expit(np.sin(3.0 * np.nan_to_num(X)).sum(axis=1))
         words = {k: "increasing" if sign > 0 else "decreasing" for k, sign in wanted.items()}
         options = {"points": points, "max_lines": max_lines, "monotone": words}
-        card = GrownCard("auc", **options).fit(X, y).card_
+        card = ScorecardClassifier("auc", **options).fit(X, y).card_
         for k, sign in wanted.items():
             side = sign if card.higher_is_positive else -sign
             ordered = card.columns[k][1 : 1 + card.bins[k].n_ordered]
@@ -156,7 +150,7 @@ def test_stated_cuts_and_special_values_have_cells_of_their_own():
     x[::9] = 99.0
     y = rng.random(800) < np.where(x == 99.0, 0.8, 0.2)
     binner = Binner(cuts={"x0": [-1.0, 0.0, 1.0]}, special_values={"x0": [99.0]})
-    card = GrownCard("auc", binner=binner, max_lines=None).fit(x[:, None], y).card_
+    card = ScorecardClassifier("auc", binner=binner, max_lines=None).fit(x[:, None], y).card_
     assert list(card.bins[0].cuts) == [-1.0, 0.0, 1.0]
     special = card.bins[0].cells(np.array([99.0]))[0]
     assert card.columns[0][special] == max(card.columns[0])
@@ -169,7 +163,7 @@ def test_a_linear_truth_is_nearly_as_good_as_logistic_regression(n, most, figure
         X, y, new, truth = drawn(n, lambda X: 0.6 * X[:, :5].sum(axis=1), seed, columns=20)
         plain = LogisticRegression(C=1.0).fit(X, y)
         of_plain = roc_auc_score(truth, plain.decision_function(new))
-        gaps.append(of_plain - area(GrownCard("auc").fit(X, y), new, truth))
+        gaps.append(of_plain - area(ScorecardClassifier("auc").fit(X, y), new, truth))
     figure(f"linear truth, {n} rows: behind logistic regression {np.mean(gaps):.4f} ({most})")
     # The mean of two draws of 400 rows has a standard error of about 0.004.
     assert np.mean(gaps) <= most + (0.0 if LONG else 0.008)
@@ -183,7 +177,7 @@ def test_pairs_whose_effects_do_not_add_up_are_found(columns, least, figure):
         return 1.5 * np.sign(X[:, 0] * X[:, 1]) + (0.8 * X[:, 2] if columns == 6 else 0.0)
 
     X, y, new, truth = drawn(3_000, odds, columns=columns)
-    model = GrownCard("auc").fit(X, y)
+    model = ScorecardClassifier("auc").fit(X, y)
     found = area(model, new, truth)
     figure(f"a pair among {columns} columns: AUC {found:.4f} ({least})")
     assert found >= least
@@ -192,7 +186,7 @@ def test_pairs_whose_effects_do_not_add_up_are_found(columns, least, figure):
 
 def test_more_lines_are_never_clearly_worse(figure):
     X, y, new, truth = drawn(1_500, lambda X: X[:, 0] + np.sin(2.0 * X[:, 1]), columns=8)
-    model = GrownCard("auc").fit(X, y)
+    model = ScorecardClassifier("auc").fit(X, y)
     sizes = [size.lines for size in model.sizes() if size.lines <= 100]
     areas = [area(model.compact(lines), new, truth) for lines in sizes]
     behind = max(np.maximum.accumulate(areas) - areas)
@@ -202,7 +196,7 @@ def test_more_lines_are_never_clearly_worse(figure):
 
 def test_a_wide_table_is_screened(figure):
     X, y, new, truth = drawn(1_000, lambda X: 1.5 * X[:, 7] + X[:, 401], columns=1_200)
-    model = GrownCard("auc").fit(X, y)
+    model = ScorecardClassifier("auc").fit(X, y)
     figure(f"two of 1,200 columns: AUC {area(model, new, truth):.4f} (0.75)")
     assert model.report_.columns_tried is not None
     assert area(model, new, truth) >= 0.75
