@@ -86,9 +86,40 @@ def test_no_finite_number_is_below_the_least():
     assert len(find_cuts(np.array([-np.inf, -HUGE]), None, 64, 1)) == 0
 
 
-def test_quantiles_of_distinct_values_have_equal_bins():
+@pytest.mark.parametrize("values", [np.arange(1000.0), COLUMNS["far"], COLUMNS["normal"]])
+def test_quantiles_are_rounded_within_the_next_bins(values):
+    cuts = find_cuts(values, None, 10, 1)
+    counts = np.bincount(np.searchsorted(cuts, values), minlength=10)
+    # Each end of a bin of a tenth may be moved over 40 % of it, either way.
+    assert counts.min() >= 0.2 * len(values) // 10
+    assert counts.max() <= 1.8 * (len(values) // 10 + 1)
+    digits = [len(f"{cut - 1e12 * (cut > 1e6):.4g}".strip("-").replace(".", "")) for cut in cuts]
+    assert max(digits) <= 3
+
+
+def test_cuts_at_hundreds_are_found():
     cuts = find_cuts(np.arange(1000.0), None, 10, 1)
-    np.testing.assert_array_equal(cuts, np.arange(1, 10) * 100 - 0.5)
+    np.testing.assert_array_equal(cuts, np.arange(1, 10) * 100)
+
+
+@pytest.mark.parametrize("decimals", [0, 1, 2])
+@pytest.mark.parametrize("narrow", [False, True])
+def test_values_that_float32_rounds_stay_in_their_bins(decimals, narrow):
+    wide = np.round(np.random.default_rng(2).gamma(2.0, 5.0, size=2000), decimals)
+    single = wide.astype(np.float32).astype(float)
+    cuts = find_cuts(single if narrow else wide, None, 32, 5)
+    assert len(cuts) > 20
+    np.testing.assert_array_equal(np.searchsorted(cuts, wide), np.searchsorted(cuts, single))
+
+
+def test_dates_are_cut_at_midnight():
+    days = 19_000 + 0.2 * np.random.default_rng(0).integers(0, 2000, size=500)
+    distinct = distinct_values(days, None)
+    cuts = cuts_between(*distinct, 8, 1, "date")
+    assert all(cut.is_integer() for cut in cuts.tolist())
+    counts = np.bincount(np.searchsorted(cuts, days))
+    assert len(counts) == 8
+    assert counts.min() >= 12
 
 
 def test_a_repeated_value_counts_for_two_bins():
@@ -96,7 +127,7 @@ def test_a_repeated_value_counts_for_two_bins():
     for repetitions in (300, 8000, 10**6):
         values = np.concatenate([np.zeros(repetitions), np.arange(1.0, 1801)])
         cuts = find_cuts(values, None, 20, 1)
-        np.testing.assert_allclose(cuts, [0.5, *(np.arange(1, 18) * 100 + 0.5)])
+        np.testing.assert_array_equal(cuts, np.arange(18) * 100)
 
 
 @pytest.mark.parametrize("max_bins", [2, 3, 5, 20, 101])

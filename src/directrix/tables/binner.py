@@ -268,7 +268,7 @@ class Binner(LinkedEstimator, TransformerMixin, BaseEstimator):
     >>> rows = [[18, "no"], [30, "yes"], [None, "yes"], [70, "no"]]
     >>> binner = Binner(min_rows=1, min_level_rows=2, sparse_output=False).fit(rows)
     >>> binner.get_feature_names_out().tolist()
-    ['x0: missing', 'x0 > 24', 'x0 > 50', 'x1: missing', 'x1: other', 'x1: no', 'x1: yes']
+    ['x0: missing', 'x0 > 20', 'x0 > 50', 'x1: missing', 'x1: other', 'x1: no', 'x1: yes']
     >>> binner.transform([[40, "yes"], [None, "never seen"]])
     array([[0., 1., 0., 0., 0., 0., 1.],
            [1., 0., 0., 0., 1., 0., 0.]])

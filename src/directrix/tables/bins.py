@@ -31,8 +31,12 @@ from directrix.tables.table import (
 
 #: Shares of the rows beyond which values are moved to the nearest value inside, for means of bins.
 _WINSORIZED = (0.005, 0.995)
-#: Of a cut; the most tell any two float64 apart.
-_FEWEST_DIGITS, _MOST_DIGITS = 6, 17
+#: Digits that tell any two float64 apart.
+_MOST_DIGITS = 17
+#: Larger numbers are not rounded: the next round number may be infinite.
+_HUGE = 1e307
+#: Share of the rows of a bin that its ends may be moved over to be round numbers.
+_ROUNDED_OVER = 0.4
 
 
 def distinct_values(values: FloatArray, weight: FloatArray | None) -> tuple[FloatArray, FloatArray]:
@@ -65,23 +69,31 @@ def distinct_values(values: FloatArray, weight: FloatArray | None) -> tuple[Floa
 
 
 def cuts_between(
-    distinct: FloatArray, weights: FloatArray, max_bins: int, min_rows: float
+    distinct: FloatArray,
+    weights: FloatArray,
+    max_bins: int,
+    min_rows: float,
+    kind: str = "number",
 ) -> FloatArray:
     """Return the increasing cuts between the sorted distinct values of a column.
 
     A value is above a cut if it is greater. Cuts are quantiles of the values, where a repeated
     value counts for at most two bins: a column that is mostly zero still gets most of its cuts from
     its other values. If there are no more than ``max_bins`` distinct values, a cut is made between
-    each two. A cut is halfway between two neighbouring values, rounded to six digits or as many as
-    keep lower <= cut < upper in floating point, so that a cut is the number that is printed. A bin
-    with less than ``min_rows`` rows is merged with a neighbour. Infinite values count as the lowest
-    and the highest; a row of weight k counts as k rows.
+    each two. A bin with less than ``min_rows`` rows is merged with a neighbour.
+
+    A cut is then moved to the roundest number within the nearest 40 % of the rows of the bins on
+    both sides, which keep ``min_rows``: zero, or the multiple of the largest power of ten, or of
+    half of one. A cut between dates is moved to a midnight, or else to a full hour, minute, second,
+    millisecond or microsecond. Values that only float32 rounds are not on another side of a cut.
+
+    Infinite values count as the lowest and the highest; a row of weight k counts as k rows.
 
     Examples
     --------
     >>> import numpy as np
-    >>> cuts_between(np.array([1.0, 2.0, 4.0]), np.array([2.0, 2.0, 2.0]), 64, 1).tolist()
-    [1.5, 3.0]
+    >>> cuts_between(np.arange(1.0, 1001.0), np.ones(1000), 4, 1).tolist()
+    [300.0, 500.0, 800.0]
     """
     if len(distinct) < 2:
         return np.empty(0)
@@ -99,7 +111,16 @@ def cuts_between(
             kept.append(k)
             last = below[k]
     index = np.array(kept, dtype=np.intp)
-    return _between(distinct[index], distinct[index + 1])
+    middle = _halfway(distinct[index], distinct[index + 1])
+    ends = np.concatenate([[0.0], below[index], below[-1:]])
+    rows = np.diff(ends)
+    moved = np.clip((rows - min_rows) / 2.0, 0.0, _ROUNDED_OVER * rows)  # at both ends of a bin
+    lower = distinct[np.searchsorted(below, ends[1:-1] - moved[:-1])]
+    upper = distinct[np.searchsorted(below, ends[1:-1] + moved[1:], side="right")]
+    numbers = zip(middle.tolist(), lower.tolist(), upper.tolist(), strict=True)
+    rounded = _full_time if kind == "date" else _roundest
+    cuts = np.array([rounded(*each) for each in numbers if np.isfinite(each[0])], dtype=np.float64)
+    return cuts if kind == "date" else _apart_in_float32(cuts, distinct)
 
 
 def bin_means(distinct: FloatArray, weights: FloatArray, cuts: FloatArray) -> FloatArray:
@@ -151,7 +172,7 @@ def _starts(ordered: AnyArray) -> AnyArray:
     return np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
 
 
-def _between(lower: FloatArray, upper: FloatArray) -> FloatArray:
+def _halfway(lower: FloatArray, upper: FloatArray) -> FloatArray:
     """Return a finite number from each lower (included) to its upper value (not included).
 
     There is none between −inf and the least finite number, which are left in one bin.
@@ -163,18 +184,54 @@ def _between(lower: FloatArray, upper: FloatArray) -> FloatArray:
     below = np.isinf(lower)  # −inf; a finite cut keeps files and SQL free of infinities
     with np.errstate(over="ignore"):
         middle = np.where(below, np.nextafter(upper, -np.inf), middle)
-    middle = np.where(below & np.isinf(upper), 0.0, middle)
-    numbers = zip(middle.tolist(), lower.tolist(), upper.tolist(), strict=True)
-    return np.array([_rounded(*each) for each in numbers if np.isfinite(each[0])])
+    return np.where(below & np.isinf(upper), 0.0, middle)
 
 
-def _rounded(middle: float, lower: float, upper: float) -> float:
-    """Return a number with the fewest digits that still separates two values; at least six."""
-    for digits in range(_FEWEST_DIGITS, _MOST_DIGITS):
-        number = float(f"{middle:.{digits}g}")
-        if lower <= number < upper:
-            return number + 0.0  # the negative zero is zero
+def _roundest(middle: float, lower: float, upper: float) -> float:
+    """Return the roundest number from lower (included) to upper, nearest to one in the middle."""
+    if lower <= 0.0 < upper:
+        return 0.0
+    if abs(middle) > _HUGE:
+        return middle
+    first = int(np.floor(np.log10(abs(middle)))) + 1
+    for exponent in range(first, first - _MOST_DIGITS - 1, -1):
+        for parts in (1.0, 2.0):
+            half = 10.0**exponent / parts / 2.0
+            near = middle, middle - half, middle + half
+            for number in near[:1] if exponent == first else near:
+                multiple = round(parts * number, -exponent) / parts
+                if lower <= multiple < upper:
+                    return multiple + 0.0  # the negative zero is zero
     return middle
+
+
+def _full_time(middle: float, lower: float, upper: float) -> float:
+    """Return the fullest time from lower (included) to upper, next to one in the middle."""
+    day = np.floor(middle)
+    for per_day in _UNITS_OF_A_DAY:
+        passed = np.floor((middle - day) * per_day)
+        for full in (day + passed / per_day, day + (passed + 1.0) / per_day):
+            if lower <= full < upper:
+                return float(full)
+    return middle
+
+
+def _apart_in_float32(cuts: FloatArray, distinct: FloatArray) -> FloatArray:
+    """Move cuts that float32 cannot hold away from the values that it rounds to the same number.
+
+    Otherwise 0.3 in another type of column would be on the other side of a cut at 0.3.
+    """
+    above = np.searchsorted(distinct, cuts, side="right")
+    pairs = distinct[above - 1], distinct[above]
+    with np.errstate(over="ignore"):
+        same = [np.float32(each) == np.float32(cuts) for each in pairs]
+    made = cuts.copy()
+    for k in np.flatnonzero((same[0] ^ same[1]) & (cuts % 1.0 != 0.0)).tolist():
+        low, high = float(pairs[0][k]), float(pairs[1][k])
+        quarter = (high - low) / 4.0
+        if float(np.float32(cuts[k])) != cuts[k] and np.isfinite(quarter):
+            made[k] = _roundest(low + 2.0 * quarter, low + quarter, high - quarter)
+    return made
 
 
 # ── Bins of one column: which cell a value belongs to ─────────────────────────────────────────────
@@ -202,9 +259,7 @@ class NumberBins:
         Name of the column.
     kind : {"number", "boolean", "date"}
     cuts : tuple of float
-        Increasing, one less than there are ordered bins; of dates in days since 1970-01-01, at
-        midnight where that separates the same training rows, otherwise at a full hour, minute,
-        second, millisecond or microsecond.
+        Increasing, one less than there are ordered bins; of dates in days since 1970-01-01.
     means : tuple of float
         Weighted mean of the winsorised training values in each ordered bin, for a straight-line
         coding; zero for a column without values.
@@ -257,8 +312,7 @@ class NumberBins:
         if cuts is not None:
             made = np.array(cuts, dtype=np.float64)
         else:
-            made = cuts_between(ordered, ordered_weights, max_bins, min_rows)
-            made = _at_full_times(made, ordered) if column.kind == "date" else made
+            made = cuts_between(ordered, ordered_weights, max_bins, min_rows, column.kind)
         in_bins = np.bincount(np.searchsorted(made, ordered), ordered_weights, len(made) + 1)
         cells = [
             _weight_missing(values, weight),
@@ -561,22 +615,6 @@ def _stored_forms(value: float, kind: str, special: Sequence[float]) -> tuple[fl
 def _level(text: str, *, grouped: bool) -> str:
     misread = text in {"", MISSING, OTHER} or text.startswith('"')
     return json.dumps(text) if misread or (grouped and _LEVEL_SEPARATOR in text) else text
-
-
-def _at_full_times(cuts: FloatArray, distinct: FloatArray) -> FloatArray:
-    """Return cuts between dates at full units of time, the longest that moves no training row.
-
-    Each is a day, hour, minute, second, millisecond or microsecond: what is printed is the cut.
-    """
-    below = np.searchsorted(distinct, cuts, side="right")
-    made, is_open = cuts.copy(), np.ones(len(cuts), dtype=bool)
-    day = np.floor(cuts)
-    for per_day in _UNITS_OF_A_DAY:
-        full = day + np.floor((cuts - day) * per_day) / per_day
-        same = is_open & (np.searchsorted(distinct, full, side="right") == below)
-        made[same] = full[same]
-        is_open &= ~same
-    return made
 
 
 def _weight_missing(values: FloatArray, weight: FloatArray | None) -> float:

@@ -133,7 +133,7 @@ REFUSED = {
         "column 'age' is both dropped and merged",
     ),
     "cuts and cells": ({"cuts": {"age": []}, "merge": {"age": []}}, ValueError, "give one of them"),
-    "no such cut": ({"cuts": {"income": [7.0]}}, ValueError, "its cuts are 1.5, 2.5, 3.5"),
+    "no such cut": ({"cuts": {"income": [7.0]}}, ValueError, "its cuts are 1, 2, 3"),
     "no cuts": ({"cuts": {"town": []}}, TypeError, "group its levels with `merge`"),
     "a number for a list": ({"cuts": {"age": 3}}, TypeError, "must be a list, not 3"),
     "a text for a list": ({"merge": {"town": "Graz"}}, TypeError, "must be a list, not 'Graz'"),
