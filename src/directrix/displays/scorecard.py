@@ -215,7 +215,8 @@ class ScorecardDisplay:
     Numbers and dates are steps along their axis, which is logarithmic where a few values are far
     out; missing and special values are bars beside it. Texts and booleans are bars, those of texts
     sorted by points. Crosses are heat maps. Grey, at the foot, is the share of the training rows.
-    The column or cross with the widest range of points is first.
+    Columns and then crosses are in the order of the printed card: what moves the training rows most
+    is first.
 
     The intervals are those of the weight of evidence of a bin,
 
@@ -272,10 +273,9 @@ class ScorecardDisplay:
             raise TypeError(msg)
         card, calibration = estimator.card_, estimator.calibration_
         slope = (calibration.below + calibration.above) / 2.0
-        used = [k for k, points in enumerate(card.columns) if np.ptp(points) > 0]
+        used = [k for k in card.ranked_columns if np.ptp(card.columns[k]) > 0]
         found: list[ColumnPanel | CrossPanel] = [column_panel(card, k, slope) for k in used]
         found += [cross_panel(table) for table in card.cross_tables()]
-        found.sort(key=lambda panel: -panel.width)
         if not found:
             msg = "all points of this card are equal: there is nothing to draw"
             raise ValueError(msg)

@@ -77,7 +77,7 @@ class DocumentData:
 
     @property
     def used(self) -> list[int]:
-        """Positions of the columns with points, the widest range first."""
+        """Positions of the columns with points, those that move rows most first."""
         crossed = {k for cross in self.card.crosses for k in cross.columns}
         ranked = self.card.ranked_columns
         return [k for k in ranked if np.ptp(self.card.columns[k]) > 0 or k in crossed]
@@ -137,7 +137,7 @@ def _front(page: Page, data: DocumentData, *, texts: dict[str, str]) -> None:
             ("Predicted label", repr(data.label)),
             ("Trained for", data.point.metric.label),
             ("Training rows", rows),
-            ("Card", f"{len(data.used)} columns, {data.card.n_lines} printed lines"),
+            ("Card", f"{len(data.used)} columns, {data.card.n_lines} lines"),
         ]
     )
 
@@ -204,9 +204,8 @@ def _unknown(page: Page, data: DocumentData) -> None:
 def _table_of_points(page: Page, data: DocumentData) -> None:
     page.heading("Table of points")
     page.paragraph(
-        "The points of a row's bins are added to the base points. Rows, share, positive "
-        f"(the share of {data.label!r}) and weight of evidence (WoE) are those of the training "
-        "rows in a bin."
+        "The points of a row's bins are added to the base points. Rows, their share of all rows, "
+        f"and the rate of {data.label!r} with its interval are those of the training rows in a bin."
     )
     page.fragment(data.card.to_html())
 

@@ -31,6 +31,7 @@ from directrix.models.card_printing import (
     points_text,
     printed_points,
     row_texts,
+    unlisted_cells,
 )
 from directrix.models.risk_bands import HeldOutPoints, RiskBands
 from directrix.models.typed_card import typed_bins
@@ -127,11 +128,6 @@ class Cross:
     merged: tuple[IntArray, IntArray]
     points: FloatArray
 
-    @property
-    def width(self) -> float:
-        """Greatest less least points of a pair of cells."""
-        return float(np.ptp(self.points[np.ix_(*map(np.unique, self.merged))]))
-
     def scores(self, cells: IntArray) -> FloatArray:
         """Return the points of rows, from their cells in all columns."""
         return self.points[self._index(cells)]
@@ -220,15 +216,18 @@ class Card:
         Examples
         --------
         >>> from directrix.classifiers import Card
-        >>> age = {"<= 25": 20, "25 to 40": 10, "> 40": 0}
+        >>> age = {"<= 25": 20, "25 to 40": 10, "> 40": 0, "missing": 10}
         >>> print(Card.from_points({"age": age}, base=5, cutoff=22.5))
         base points 5; predicted positive above a cutoff of 22.5 points in all
         <BLANKLINE>
         age: points from 0 to 20
-          points  rows  share  positive  WoE  bin
-              20     -      -         -    -  <= 25
-              10     -      -         -    -  25 to 40
-               0     -      -         -    -  > 40; missing
+          points  rows  share  rate of positive  95 % interval  bin
+              20     -      -                 -              -  <= 25
+              10     -      -                 -              -  25 to 40
+               0     -      -                 -              -  > 40
+              10     -      -                 -              -  missing
+        <BLANKLINE>
+        A range includes its upper end, not its lower one.
         """
         typed = [typed_bins(name, given) for name, given in points.items()]
         bins, columns = tuple(each for each, _ in typed), tuple(values for _, values in typed)
@@ -252,9 +251,10 @@ class Card:
     def table(self, decimals: int | None = None) -> list[CardRow]:
         """Return the points, training rows and evidence of each bin of each column.
 
-        Neighbouring ordered bins, and levels, of equal points are one row. The column with the
-        widest range of points is first. Points are rounded to so many decimals first; by default
-        they are exact.
+        Neighbouring ordered bins, and levels, of equal points are one row, unless somebody has
+        stated them; `unlisted` values have none. The column whose points vary most over the
+        training rows is first. Points are rounded to so many decimals first; by default they are
+        exact.
         """
         return [row for index in self.ranked_columns for row in self.column_table(index, decimals)]
 
@@ -263,9 +263,8 @@ class Card:
         key = index, decimals
         if key not in self._column_tables:
             counts = self.counts[index] if self.counts else None
-            points = self.columns[index]
-            rounded = printed_points(points, decimals)
-            self._column_tables[key] = column_rows(self.bins[index], rounded, counts, points)
+            rounded = printed_points(self.columns[index], decimals)
+            self._column_tables[key] = column_rows(self.bins[index], rounded, counts)
         return [*self._column_tables[key]]
 
     @cached_property
@@ -289,9 +288,9 @@ class Card:
             Bins of each column, or what its cells are.
         """
         lines = 0
-        for exact, of_column in zip(self.columns, kinds, strict=True):
-            points = printed_points(exact)
-            lines += len(line_groups(of_column, points, exact)) if points.any() else 0
+        for k, (points, of_column) in enumerate(zip(self.columns, kinds, strict=True)):
+            printed, rows = printed_points(points), self._rows(k)
+            lines += len(line_groups(of_column, printed, rows)) if printed.any() else 0
         for cross in self.crosses:
             rows, columns = cross_runs(cross.merged, printed_points(cross.points))
             lines += len(rows) * len(columns)
@@ -299,11 +298,42 @@ class Card:
 
     @property
     def ranked_columns(self) -> list[int]:
-        """Positions of the columns, that with the widest range of points first."""
-        return sorted(range(len(self.columns)), key=lambda k: -float(np.ptp(self.columns[k])))
+        """Positions of the columns, the one whose points vary most over the training rows first."""
+        return sorted(range(len(self.columns)), key=lambda k: -self.deviation(self.columns[k], k))
+
+    def _rows(self, index: int) -> FloatArray | None:
+        return self.counts[index].sum(axis=0) if self.counts else None
+
+    def deviation(self, points: FloatArray, *columns: int) -> float:
+        """Return the standard deviation of points of cells over the training rows.
+
+        Of a cross, columns count as independent; without counts all cells count alike.
+
+        Parameters
+        ----------
+        points : array of shape (cells,), or (cells, cells) for two columns
+        *columns : int
+            Positions of the columns.
+        """
+        share = np.ones(())
+        for k in columns:
+            rows = self._rows(k)
+            share = np.multiply.outer(
+                share, np.ones(len(self.columns[k])) if rows is None else rows
+            )
+        share /= share.sum() or 1.0
+        return float(np.sqrt(np.sum(share * (points - np.sum(share * points)) ** 2)))
+
+    def unlisted(self, index: int) -> list[int]:
+        """Return the cells of a column that have no row in `table`, nor had one in training.
+
+        These are missing values and levels that were never seen.
+        """
+        cells = unlisted_cells(self.bins[index], self.columns[index], self._rows(index))
+        return [k for k in cells if k or not self.bins[index].missing_cell]
 
     def cross_tables(self, decimals: int | None = None) -> list[CrossTable]:
-        """Return the points of each cross as a table, that with the widest range first.
+        """Return the points of each cross as a table, the one that varies most first.
 
         Neighbouring rows that are equal are one, and so are neighbouring columns. Points are
         rounded as in `table`.
@@ -314,8 +344,11 @@ class Card:
                 cross.merged,
                 printed_points(cross.points, decimals),
             )
-            for cross in sorted(self.crosses, key=lambda cross: -cross.width)
+            for cross in sorted(self.crosses, key=self._cross_deviation, reverse=True)
         ]
+
+    def _cross_deviation(self, cross: Cross) -> float:
+        return self.deviation(cross.points[np.ix_(*cross.merged)], *cross.columns)
 
     def to_frame(self, decimals: int | None = None) -> Any:
         """Return the card as a pandas data frame: `table`, then a row for each cell of each cross.
@@ -467,15 +500,17 @@ def card_document(card: Card) -> CardDocument:
     """Return what is printed of a card: rounded points, with bins of equal points merged."""
     whole = all(np.array_equal(part, np.round(part)) for part in card.blocks)
     decimals = 0 if whole else DECIMALS
+    effective = 1.0 if card.held_out is None else card.held_out.effective
+    header = (*HEADINGS[:4], HEADINGS[4].format(_label(card)), HEADINGS[5])
     blocks, unused = [], []
     for index in card.ranked_columns:
         rows, bins = tuple(card.column_table(index, DECIMALS)), card.bins[index]
-        if not any(row.points for row in rows):
+        if not printed_points(card.columns[index]).any():
             unused.append(bins.name)
             continue
         title = points_range(bins.name, card.columns[index], decimals)
-        texts = tuple(row_texts(row, decimals) for row in rows)
-        blocks.append(Block(title, HEADINGS, texts, rows, bins.n_ordered))
+        texts = tuple(row_texts(row, decimals, effective) for row in rows)
+        blocks.append(Block(title, header, texts, rows, bins.n_ordered))
     for table in card.cross_tables(DECIMALS):
         tall = table if table.points.shape[0] >= table.points.shape[1] else table.transposed()
         header = (f"{tall.columns[0]} / {tall.columns[1]}", *tall.bins[1])
@@ -485,16 +520,48 @@ def card_document(card: Card) -> CardDocument:
         )
         title = points_range(table.name, table.points, decimals)
         blocks.append(Block(title, header, texts, cross=tall))
-    zero = f"{points_text(0.0, decimals)} points in every bin: {', '.join(unused)}"
-    return CardDocument(_headline(card, decimals), tuple(blocks), zero if unused else "")
+    notes = [*_unlisted_note(card, decimals), *_range_note(card)]
+    if unused:
+        notes.append(f"{points_text(0.0, decimals)} points in every bin: {', '.join(unused)}")
+    return CardDocument(_headline(card, decimals), tuple(blocks), tuple(notes))
+
+
+def _unlisted_note(card: Card, decimals: int) -> list[str]:
+    """Return the points of all cells without a line: the most frequent ones, and all others."""
+    columns: dict[str, list[str]] = {}
+    for index in card.ranked_columns:
+        points, bins = printed_points(card.columns[index]), card.bins[index]
+        if points.any():
+            cells = {points_text(points[k], decimals): bins.labels[k] for k in card.unlisted(index)}
+            for text, label in cells.items():
+                name = bins.name if len(cells) == 1 else f"{bins.name} ({label})"
+                columns.setdefault(text, []).append(name)
+    if not columns:
+        return []
+    usual = max(columns, key=lambda text: len(columns[text]))
+    others = [
+        f"{text} for {', '.join(columns[text])}"
+        for text in sorted(columns, key=float)
+        if text != usual
+    ]
+    what = "Never seen in training, or missing where none was" if card.counts else "Not listed"
+    return [f"{what}: {usual} points{', except ' if others else ''}{'; '.join(others)}."]
+
+
+def _range_note(card: Card) -> list[str]:
+    has_range = any(bins.kind in ("number", "date") and bins.n_ordered > 2 for bins in card.bins)
+    return ["A range includes its upper end, not its lower one."] if has_range else []
+
+
+def _label(card: Card) -> str:
+    return "positive" if card.label is None else repr(card.label)
 
 
 def _headline(card: Card, decimals: int) -> str:
     base = points_text(card.intercept, decimals if card.intercept.is_integer() else DECIMALS)
     cutoff = points_text(card.cutoff, 0 if float(card.cutoff).is_integer() else DECIMALS)
     side = "above" if card.higher_is_positive else "below"
-    label = "positive" if card.label is None else repr(card.label)
-    return f"base points {base}; predicted {label} {side} a cutoff of {cutoff} points in all"
+    return f"base points {base}; predicted {_label(card)} {side} a cutoff of {cutoff} points in all"
 
 
 # ── Stability: what the rows of a later period change in the scores, from counts alone ────────────

@@ -13,6 +13,7 @@ import numpy as np
 
 from directrix._printing import html_table, printable, text_table, wrapped
 from directrix._typing import FloatArray, IntArray
+from directrix.models.shares import wilson
 from directrix.tables import LevelBins
 from directrix.tables.bins import SEPARATOR, Bins
 from directrix.tables.coding.prior import CellKinds
@@ -101,18 +102,13 @@ class CardRow(NamedTuple):
     cells: tuple[int, ...]
 
 
-def column_rows(
-    bins: Bins, points: FloatArray, counts: FloatArray | None, exact: FloatArray | None = None
-) -> list[CardRow]:
-    """Return the rows of a column: neighbouring ordered bins, and levels, of equal points are one.
+def column_rows(bins: Bins, points: FloatArray, counts: FloatArray | None) -> list[CardRow]:
+    """Return the rows of a column, as `line_groups` has them.
 
-    Missing, other and special values are in a row with others of exactly the same points, or have
-    one of their own. Counts are the weights of the negative and of the positive training rows in
-    each cell, if they are known.
-
-    ``exact`` are the points before they are rounded to be printed, if they are.
+    Counts are the weights of the negative and of the positive training rows in each cell, if they
+    are known.
     """
-    groups = line_groups(bins, points, points if exact is None else exact)
+    groups = line_groups(bins, points, None if counts is None else counts.sum(axis=0))
     numbers = np.full((4, len(groups)), np.nan)
     if counts is not None:
         merged = np.stack([counts[:, group].sum(axis=1) for group in groups], axis=1)
@@ -129,38 +125,53 @@ def column_rows(
     ]
 
 
-def line_groups(kinds: Bins | CellKinds, points: FloatArray, exact: FloatArray) -> list[list[int]]:
-    """Return the cells of each printed line of a column; ordered bins and levels come first.
+def line_groups(
+    kinds: Bins | CellKinds, points: FloatArray, rows: FloatArray | None = None
+) -> list[list[int]]:
+    """Return the cells of each printed line of a column.
 
-    ``exact`` are the points before they are rounded to be printed.
+    Ordered bins ascend, and special values follow; levels ascend by their points. Neighbouring bins
+    of equal points are one line, and so are levels, but what is stated has a line of its own.
+    Missing values have the last one. `unlisted_cells` have none.
+
+    ``rows`` are the weights of the training rows in each cell, if the card knows them.
     """
-    n_ordered = kinds.n_ordered
-    if n_ordered:
-        groups = [[1]]
-        for cell in range(2, n_ordered + 1):
-            if points[cell] == points[cell - 1]:
-                groups[-1].append(cell)
-            else:
-                groups.append([cell])
-    else:
-        of_value: dict[float, list[int]] = {}
-        for cell, value in enumerate(points[2:].tolist(), start=2):
-            of_value.setdefault(value, []).append(cell)
-        groups = list(of_value.values())
-    before: list[list[int]] = []
-    after: list[list[int]] = []
-    others = range(n_ordered + 1, len(points)) if n_ordered else [1]
-    # No row is in the cell of missing values that are joined with a bin.
-    for cell in [*others] if kinds.missing_cell else [0, *others]:
-        every = (*groups, *before, *after)
-        group = next((group for group in every if exact[group[0]] == exact[cell]), None)
-        if group is not None:
-            group.append(cell)
-        elif n_ordered and cell:
-            after.append([cell])
+    stated, unlisted = set(kinds.stated_cells), unlisted_cells(kinds, points, rows)
+    groups: list[list[int]] = []
+    of_points: dict[float, list[int]] = {}
+    for cell in range(1, kinds.n_cells):
+        value = float(points[cell])
+        if cell in unlisted:
+            continue
+        if cell in stated:
+            groups.append([cell])
+        elif kinds.n_ordered and groups and points[cell - 1] == value:
+            groups[-1].append(cell)
+        elif kinds.n_ordered or value not in of_points:
+            groups.append([cell])
+            of_points[value] = groups[-1]
         else:
-            before.append([cell])
-    return [*before, *groups, *after]
+            of_points[value].append(cell)
+    if not kinds.n_ordered:
+        groups.sort(key=lambda group: float(points[group[0]]))
+    return groups if 0 in unlisted else [*groups, [0]]
+
+
+def unlisted_cells(
+    kinds: Bins | CellKinds, points: FloatArray, rows: FloatArray | None = None
+) -> list[int]:
+    """Return the cells without a line: missing values and other levels where no row had them.
+
+    Of a card that was typed in, these are the ones without points. ``rows`` are those of
+    `line_groups`.
+    """
+    held = points
+    if rows is not None or len(kinds.weights):
+        weights = np.array(kinds.weights) if len(kinds.weights) else np.zeros(kinds.n_cells)
+        held = weights if rows is None else weights + rows
+    joined = kinds.missing_cell
+    cells = [0] if joined or not held[0] else []
+    return cells if kinds.n_ordered or held[1] or joined == 1 else [*cells, 1]
 
 
 def half_widths(
@@ -273,8 +284,8 @@ def _cells(merged: IntArray, runs: list[list[int]]) -> tuple[tuple[int, ...], ..
 
 # ── CardDocument: a card as the texts that every printed format shows ─────────────────────────────
 
-#: Headings of the texts of a column.
-HEADINGS = ("bin", "points", "rows", "share", "positive", "WoE")
+#: Headings of the texts of a column, with the positive label.
+HEADINGS = ("bin", "points", "rows", "share", "rate of {}", "95 % interval")
 #: What the name of a bin ends with that no training row is in.
 NO_ROWS = " (no rows)"
 
@@ -297,15 +308,15 @@ class Block:
 
 @dataclass(frozen=True, eq=False)
 class CardDocument:
-    """All that is printed of a card: columns, then crosses, the widest range of points first.
+    """All that is printed of a card: columns, then crosses, those that move rows most first.
 
-    The headline has the base points, the cutoff, and which side of it is predicted positive;
-    `unused` names the columns whose printed points are zero in every bin, if there are any.
+    The headline has the base points, the cutoff, and which side of it is predicted positive. Notes
+    at the foot are about all columns.
     """
 
     headline: str
     blocks: tuple[Block, ...]
-    unused: str
+    notes: tuple[str, ...]
 
 
 def points_text(points: float, decimals: int) -> str:
@@ -325,20 +336,25 @@ def share_text(share: float) -> str:
     return "-" if np.isnan(share) else f"{100 * share:.1f} %"
 
 
-def row_texts(row: CardRow, decimals: int) -> tuple[str, ...]:
+def row_texts(row: CardRow, decimals: int, effective: float = 1.0) -> tuple[str, ...]:
     """Return the texts of a row of a column, in the order of `HEADINGS`.
 
     A bin without training rows says so: its points come from its neighbours and the prior alone.
+    ``effective`` is the effective number of rows of a unit of weight.
     """
     if row.rows == 0:
         return (row.bin + NO_ROWS, points_text(row.points, decimals), "0", "-", "-", "-")
+    interval = "-"
+    if not np.isnan(row.rows):
+        ends = wilson(row.positive_rate, effective * row.rows)
+        interval = " to ".join(map(share_text, ends))
     return (
         row.bin,
         points_text(row.points, decimals),
         count_text(row.rows),
         share_text(row.share),
         share_text(row.positive_rate),
-        "-" if np.isnan(row.evidence) else points_text(row.evidence, 2),
+        interval,
     )
 
 
@@ -351,7 +367,7 @@ def points_range(name: str, points: FloatArray, decimals: int) -> str:
 # ── Formats ───────────────────────────────────────────────────────────────────────────────────────
 
 #: Characters of a line of names before the rest goes to the next line.
-_WIDTH = 72
+_WIDTH = 60
 _GAP = "  "
 #: Marks of Markdown, and the beginnings of HTML tags and entities; underscores inside words are
 #: none, nor is the sign of "<= 30".
@@ -379,15 +395,15 @@ def card_text(document: CardDocument) -> str:
         rows = [(*numbers, name) for name, *numbers in block.texts]
         if block.cross is None:
             _, *headings = block.header
-            lines += named_lines([(*headings, HEADINGS[0]), *rows])
+            lines += named_lines([(*headings, block.header[0]), *rows])
         else:  # its columns are numbered, since their names may be long
             first, second = block.cross.columns
             numbers = [f"[{k + 1}]" for k in range(len(block.header) - 1)]
             lines.append(f"{_GAP}{printable(second)}:")
             lines += named_lines(list(zip(numbers, block.cross.bins[1], strict=True)))
             lines += named_lines([(*numbers, first), *rows])
-    if document.unused:
-        lines += ["", *wrapped(document.unused, _WIDTH)]
+    for note in document.notes:
+        lines += ["", *wrapped(note, _WIDTH)]
     return "\n".join(lines)
 
 
@@ -398,8 +414,7 @@ def card_markdown(document: CardDocument) -> str:
         top = [_line(block.header), "|---|" + "---:|" * (len(block.header) - 1)]
         table = "\n".join([*top, *map(_line, block.texts)])
         parts += [f"**{escaped(block.title)}**", table]
-    if document.unused:
-        parts.append(escaped(document.unused))
+    parts += map(escaped, document.notes)
     return "\n\n".join(parts) + "\n"
 
 
@@ -422,8 +437,7 @@ def card_html(document: CardDocument) -> str:
         table = html_table(block.header, block.texts, block.title)
         picture = _picture(block) if block.rows else ""
         parts.append(f'<div style="{_BLOCK}">{table}{picture}</div>')
-    if document.unused:
-        parts.append(f"<p>{escape(document.unused)}</p>")
+    parts += [f"<p>{escape(note)}</p>" for note in document.notes]
     return f"<div>{''.join(parts)}</div>"
 
 

@@ -249,7 +249,7 @@ class _Labels:
             raise ColumnNotFoundError(name, names)
         rows = self._card.column_table(names.index(name))
         labels = self._card.bins[names.index(name)].labels
-        fine = {labels[cell] for row in rows for cell in row.cells}
+        fine = set(labels)
         if key != name and key[1] not in fine.union(row.bin for row in rows):
             shown = [row.bin for row in rows]
             msg = f"texts has {key!r}, which is not a bin of {name!r}: its bins are {shown}"

@@ -77,7 +77,7 @@ def _numbers(name: str, given: Mapping[Any, float], missing: float) -> tuple[Bin
     cuts = tuple(high for _, high in ordered[:-1])
     inner = [(low + high) / 2.0 for low, high in pairwise(cuts)]
     means = (cuts[0] - 1.0, *inner, cuts[-1] + 1.0) if cuts else (0.0,)
-    bins = NumberBins(name, "number", cuts, means, tuple(sorted(special)))
+    bins = NumberBins(name, "number", cuts, means, tuple(sorted(special)), is_stated=True)
     points = [missing, *(ranges[each] for each in ordered), *(special[k] for k in sorted(special))]
     return bins, np.array(points)
 

@@ -222,7 +222,8 @@ _NUMBERS = Entry(
 )
 _COLUMN = {"name": ANY, "kind": ANY, "weights": _NUMBERS, "missing_cell": ANY}
 _LISTS_OF_NUMBERS = ("cuts", "means", "special_values")
-_NUMBER_COLUMN = _COLUMN | dict.fromkeys(_LISTS_OF_NUMBERS, _NUMBERS)
+_STATED = Entry(is_flag, "it does not say whether cuts are stated")
+_NUMBER_COLUMN = _COLUMN | dict.fromkeys(_LISTS_OF_NUMBERS, _NUMBERS) | {"is_stated": _STATED}
 _LEVEL_COLUMN = _COLUMN | {"levels": ANY, "groups": ANY}
 
 
@@ -387,6 +388,7 @@ def _plain_bins(bins: Bins) -> dict[str, Any]:
         "cuts": list(bins.cuts),
         "means": list(bins.means),
         "special_values": list(bins.special_values),
+        "is_stated": bins.is_stated,
     }
 
 
@@ -409,7 +411,7 @@ def _bins(plain: Any) -> Bins:
         bins = LevelBins(name, tuple(levels), weights, groups)
     else:
         cuts, means, special = (_floats(plain[each]) for each in _LISTS_OF_NUMBERS)
-        bins = NumberBins(name, kind, cuts, means, special, weights)
+        bins = NumberBins(name, kind, cuts, means, special, weights, 0, plain["is_stated"])
         _check_numbers(bins)
     valid = len(bins.weights) == bins.n_cells and min(bins.weights) >= 0
     require(valid, f"the weights of {name!r} are not one for each cell")

@@ -271,6 +271,8 @@ class NumberBins:
     missing_cell : int
         The cell of missing values: 0, or that of the bin or special value that they are joined
         with. No row is in cell 0 then.
+    is_stated : bool
+        Whether somebody has stated the cuts: a card then has a line for each ordered bin.
 
     Examples
     --------
@@ -290,6 +292,7 @@ class NumberBins:
     special_values: tuple[float, ...] = ()
     weights: tuple[float, ...] = ()
     missing_cell: int = 0
+    is_stated: bool = False
 
     @classmethod
     def of(
@@ -326,6 +329,7 @@ class NumberBins:
             tuple(bin_means(ordered, ordered_weights, made).tolist()),
             tuple(special.tolist()),
             tuple(cells),
+            is_stated=cuts is not None,
         )
 
     @property
@@ -337,6 +341,11 @@ class NumberBins:
     def n_cells(self) -> int:
         """Number of cells."""
         return 1 + self.n_ordered + len(self.special_values)
+
+    @property
+    def stated_cells(self) -> range:
+        """Cells that have a line of their own on a card: special values, and stated bins."""
+        return range(1 if self.is_stated else 1 + self.n_ordered, self.n_cells)
 
     def cells(self, values: FloatArray, levels: Sequence[str] = ()) -> AnyArray:
         """Return the cell of each value, as int32.
@@ -486,6 +495,12 @@ class LevelBins:
     def n_cells(self) -> int:
         """Number of cells."""
         return 3 + max(self.groups) if self.groups else 2 + len(self.levels)
+
+    @property
+    def stated_cells(self) -> list[int]:
+        """Cells that have a line of their own on a card: groups of several levels."""
+        cells = self.level_cells
+        return sorted({cell for cell in cells if cells.count(cell) > 1})
 
     @property
     def level_cells(self) -> tuple[int, ...]:

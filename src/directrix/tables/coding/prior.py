@@ -60,21 +60,23 @@ class CellKinds:
 
     ``ordered`` are the ordered bins, none for levels; ``means`` the mean of the column in each, if
     it is a number; ``missing_cell`` the cell of missing values, 0 unless they are joined with a
-    bin.
+    bin; ``weights`` those of the training rows in each cell, if they are known; ``stated_cells``
+    have a line of their own on a card.
     """
 
     n_cells: int
     ordered: slice
     means: FloatArray | None = None
     missing_cell: int = 0
+    weights: Sequence[float] = ()
+    stated_cells: Sequence[int] = ()
 
     @classmethod
     def of(cls, bins: Any) -> CellKinds:
         """Return what the cells of some bins are."""
-        if not bins.n_ordered:
-            return cls(bins.n_cells, slice(1, 1), missing_cell=bins.missing_cell)
-        ordered = slice(1, 1 + bins.n_ordered)
-        return cls(bins.n_cells, ordered, np.array(bins.means), bins.missing_cell)
+        means = np.array(bins.means) if bins.n_ordered else None
+        rest = bins.missing_cell, bins.weights, bins.stated_cells
+        return cls(bins.n_cells, slice(1, 1 + bins.n_ordered), means, *rest)
 
     @property
     def n_ordered(self) -> int:

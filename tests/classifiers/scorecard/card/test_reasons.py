@@ -110,7 +110,8 @@ def test_the_negative_class_has_the_opposite_reasons():
 
 def test_bins_are_those_of_the_table_and_texts_are_found():
     card, cells = CARDS["ties"], random_cells(np.random.default_rng(4), 200)
-    labels = {(row.column, cell): row.bin for row in card.table() for cell in row.cells}
+    labels = {(b.name, cell): label for b in card.bins for cell, label in enumerate(b.labels)}
+    labels |= {(row.column, cell): row.bin for row in card.table() for cell in row.cells}
     merged = next(row for row in card.table() if len(row.cells) > 1 and row.column == "age")
     texts = {"age": "Your age", ("age", merged.bin): "One of several", "job": "Your job"}
     reasons = find_reasons(card, binner(), cells, K, "average", texts)

@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 from random_cards import BINS, random_card
+from scipy.stats import binomtest
 
 from directrix._printing import printable
 from directrix.models.card import card_document
@@ -86,18 +87,24 @@ def expected_rows(card):
     for row in table:
         if any(other.points for other in table if other.column == row.column):
             known, empty = row.rows > 0, row.rows == 0
-            rate = "-" if np.isnan(row.positive_rate) else f"{100 * row.positive_rate:.1f} %"
+            low, high = proportion_confint(row) if known else (0.0, 0.0)
             rows.append(
                 [
                     f"{row.bin} (no rows)" if empty else row.bin,
                     points(row.points),
                     "0" if empty else f"{row.rows:,.0f}" if known else "-",
                     f"{100 * row.share:.1f} %" if known else "-",
-                    rate,
-                    f"{round(row.evidence, 2) + 0.0:.2f}" if known else "-",
+                    f"{100 * row.positive_rate:.1f} %" if known else "-",
+                    f"{100 * low:.1f} % to {100 * high:.1f} %" if known else "-",
                 ]
             )
     return rows
+
+
+def proportion_confint(row):
+    """Return Wilson's interval of the rate of a row as SciPy has it."""
+    count = round(row.positive_rate * row.rows)
+    return binomtest(count, int(row.rows)).proportion_ci(method="wilson")
 
 
 @every_card
