@@ -59,7 +59,7 @@ def is_unicode(text: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def _cell_style(k: int) -> str:
+def cell_style(k: int) -> str:
     """Return the style of a cell in notebooks, some of which leave no room between columns."""
     align = "right; white-space: nowrap" if k else "left"
     return f"padding: 0.25em 0.8em; text-align: {align}"
@@ -71,7 +71,7 @@ def html_table(
     caption: str = "",
     *,
     highlighted: int | None = None,
-    css: Callable[[int], str] | None = _cell_style,
+    css: Callable[[int], str] | None = cell_style,
     cell: Callable[..., str] = escape,
 ) -> str:
     """Return a table as HTML, all texts escaped.

@@ -205,7 +205,8 @@ def _table_of_points(page: Page, data: DocumentData) -> None:
     page.heading("Table of points")
     page.paragraph(
         "The points of a row's bins are added to the base points. Rows, their share of all rows, "
-        f"and the rate of {data.label!r} with its interval are those of the training rows in a bin."
+        f"and the rate of {data.label!r} with its interval are those of the training rows in a "
+        "bin. Points are what a bin adds to all other columns: they need not follow its rate."
     )
     page.fragment(data.card.to_html())
 
@@ -532,7 +533,7 @@ def _predictors(page: Page, data: DocumentData) -> None:
     page.paragraph(
         "Every value is in a bin of the table of points. A missing value, also one of a new "
         "patient, is never filled in: it has points of its own, or those of the bin it has joined. "
-        "Texts that no training row had are in the bin 'other'."
+        "What never occurred in training has the points that are said below the table of points."
     )
     rows = []
     for k in data.used:
@@ -542,7 +543,8 @@ def _predictors(page: Page, data: DocumentData) -> None:
             counts = data.card.counts[k].sum(axis=0)
             missing = share_text(float(counts[0] / (counts.sum() or 1.0)))
             missing = "joined" if bins.missing_cell else missing
-        printed = bin_names(data.card, k)[bins.missing_cell]
+        never = bins.missing_cell == 0 and 0 in data.card.unlisted(k)
+        printed = "never in training" if never else bin_names(data.card, k)[bins.missing_cell]
         rows.append([bins.name, bins.kind, missing, printed, _span(points)])
     page.table(["column", "kind", "missing", "bin of missing values", "points from and to"], rows)
 

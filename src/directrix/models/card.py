@@ -218,7 +218,7 @@ class Card:
         >>> from directrix.classifiers import Card
         >>> age = {"<= 25": 20, "25 to 40": 10, "> 40": 0, "missing": 10}
         >>> print(Card.from_points({"age": age}, base=5, cutoff=22.5))
-        base points 5; predicted positive above a cutoff of 22.5 points in all
+        base points 5; a total above 22.5 points is predicted positive
         <BLANKLINE>
         age: points from 0 to 20
           points  rows  share  rate of positive  95 % interval  bin
@@ -292,8 +292,8 @@ class Card:
             printed, rows = printed_points(points), self._rows(k)
             lines += len(line_groups(of_column, printed, rows)) if printed.any() else 0
         for cross in self.crosses:
-            rows, columns = cross_runs(cross.merged, printed_points(cross.points))
-            lines += len(rows) * len(columns)
+            runs = cross_runs(cross.merged, printed_points(cross.points))
+            lines += len(runs[0]) * len(runs[1])
         return lines
 
     @property
@@ -513,13 +513,13 @@ def card_document(card: Card) -> CardDocument:
         blocks.append(Block(title, header, texts, rows, bins.n_ordered))
     for table in card.cross_tables(DECIMALS):
         tall = table if table.points.shape[0] >= table.points.shape[1] else table.transposed()
-        header = (f"{tall.columns[0]} / {tall.columns[1]}", *tall.bins[1])
+        names = (f"{tall.columns[0]} / {tall.columns[1]}", *tall.bins[1])
         texts = tuple(
             (name, *(points_text(p, decimals) for p in row))
             for name, row in zip(tall.bins[0], tall.points.tolist(), strict=True)
         )
         title = points_range(table.name, table.points, decimals)
-        blocks.append(Block(title, header, texts, cross=tall))
+        blocks.append(Block(title, names, texts, cross=tall))
     notes = [*_unlisted_note(card, decimals), *_range_note(card)]
     if unused:
         notes.append(f"{points_text(0.0, decimals)} points in every bin: {', '.join(unused)}")
@@ -561,7 +561,7 @@ def _headline(card: Card, decimals: int) -> str:
     base = points_text(card.intercept, decimals if card.intercept.is_integer() else DECIMALS)
     cutoff = points_text(card.cutoff, 0 if float(card.cutoff).is_integer() else DECIMALS)
     side = "above" if card.higher_is_positive else "below"
-    return f"base points {base}; predicted {_label(card)} {side} a cutoff of {cutoff} points in all"
+    return f"base points {base}; a total {side} {cutoff} points is predicted {_label(card)}"
 
 
 # ── Stability: what the rows of a later period change in the scores, from counts alone ────────────

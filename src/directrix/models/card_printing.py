@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from directrix._printing import html_table, printable, text_table, wrapped
+from directrix._printing import cell_style, html_table, printable, text_table, wrapped
 from directrix._typing import FloatArray, IntArray
 from directrix.models.shares import wilson
 from directrix.tables import LevelBins
@@ -373,12 +373,14 @@ _GAP = "  "
 #: none, nor is the sign of "<= 30".
 _MARKS = re.compile(r"[\\`*|$~]|[\[\]](?!\d+\])|(?<!\w)_|_(?!\w)|<(?=[A-Za-z/!?])|&(?=[#\w])")
 #: Size of a picture, and the height of the bars for rows at its foot.
-_WIDE, _HEIGHT, _FOOT = 300.0, 110.0, 16.0
+_WIDE, _HEIGHT, _FOOT = 200.0, 90.0, 14.0
 #: Style of the table of a column with its picture.
 _BLOCK = (
     "display: flex; flex-wrap: wrap; align-items: center; gap: 0.5em 1.5em; margin: 0 0 1.4em; "
     "break-inside: avoid"
 )
+#: Least widths of the columns of such a table, so that those of all tables are below each other.
+_EMS = (14.0, 3.0, 3.0, 3.2, 5.5, 8.5)
 _BLUE, _VERMILION, _GREY = "#0072b2", "#d55e00", "#b0b0b0"
 
 
@@ -434,11 +436,17 @@ def card_html(document: CardDocument) -> str:
     """
     parts = [f'<p style="break-after: avoid"><b>{escape(document.headline)}</b></p>']
     for block in document.blocks:
-        table = html_table(block.header, block.texts, block.title)
+        css = cell_style if block.cross else _cell_style
+        table = html_table(block.header, block.texts, block.title, css=css)
         picture = _picture(block) if block.rows else ""
         parts.append(f'<div style="{_BLOCK}">{table}{picture}</div>')
     parts += [f"<p>{escape(note)}</p>" for note in document.notes]
     return f"<div>{''.join(parts)}</div>"
+
+
+def _cell_style(k: int) -> str:
+    align = "right; white-space: nowrap" if k else f"left; max-width: {_EMS[0]}em"
+    return f"min-width: {_EMS[k]}em; padding: 0.2em 0.5em; text-align: {align}"
 
 
 def _picture(block: Block) -> str:

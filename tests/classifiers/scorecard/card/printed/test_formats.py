@@ -162,10 +162,10 @@ def test_frames_have_the_exact_numbers(card):
 
 def test_the_first_line_says_base_cutoff_and_side():
     first = str(CARDS["real"]).splitlines()[0]
-    assert first == "base points 0.2; predicted positive above a cutoff of 0 points in all"
+    assert first == "base points 0.2; a total above 0 points is predicted positive"
     card = replace(CARDS["falling"], intercept=600.0)
     first = str(card).splitlines()[0]
-    assert first == "base points 600; predicted positive below a cutoff of 12.5 points in all"
+    assert first == "base points 600; a total below 12.5 points is predicted positive"
 
 
 def test_whole_points_have_no_decimals():
