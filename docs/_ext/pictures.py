@@ -1,8 +1,9 @@
-"""Pictures of README, of the first page and of ``scorecard.md``.
+"""Pictures of README, of the first page, of ``scorecard.md`` and of ``how-a-card-is-made.md``.
 
 The first two show the card of `load_credit`, and the page that edits it; the third has the card
-that its page fits. ``python docs/_ext/pictures.py`` draws them anew; it needs pandas, matplotlib,
-and Chromium for the editor. A test compares the card with what would be drawn.
+that its page fits, and the last the rows and points of two columns of loans.
+``python docs/_ext/pictures.py`` draws them anew; it needs pandas, matplotlib, and Chromium for the
+editor. A test compares the card with what would be drawn.
 """
 
 from __future__ import annotations
@@ -15,11 +16,14 @@ from pathlib import Path
 from shutil import which
 from typing import Any
 
+import matplotlib.pyplot as plt
+import numpy as np
+
 from directrix import ScorecardClassifier
 from directrix.datasets import load_credit
-from directrix.displays import ScorecardDisplay
-from directrix.models.card import Card, card_document
-from directrix.models.card_printing import Block
+from directrix.displays import ScorecardDisplay, style
+from directrix.models.card import Card
+from directrix.models.card_printing import Block, card_document
 
 STATIC = Path(__file__).parents[1] / "_static"
 #: The lines of README.
@@ -125,6 +129,35 @@ def display(path: Path) -> None:
     figure.savefig(path, dpi=200)
 
 
+def making(path: Path) -> None:
+    """Draw what the rows of two columns say, the full card, and the card in few lines."""
+    X, y = load_credit()
+    cards = {
+        lines: ScorecardClassifier("auc", positive="bad", max_lines=lines).fit(X, y).card_
+        for lines in (None, 40)
+    }
+    names = {None: "full card", 40: "40 lines, as printed"}
+    figure, panels = plt.subplots(1, 2, figsize=(9.0, 3.2), layout="constrained")
+    for axes, name in zip(panels, ("duration", "amount"), strict=True):
+        index = list(X.columns).index(name)
+        bins, counts = cards[None].bins[index], cards[None].counts[index]
+        cells = np.arange(1, 1 + bins.n_ordered)
+        rows = counts[:, cells].sum(axis=0)
+        evidence = np.log((counts[1] + 0.5) / (counts[0] + 0.5))[cells]
+        means = np.array(bins.means)
+        centre = np.log(counts[1].sum() / counts[0].sum())
+        axes.scatter(means, evidence - centre, s=rows, color=style.GREY, alpha=0.5, linewidth=0)
+        for (lines, card), colour in zip(cards.items(), (style.SKY, style.BLUE), strict=True):
+            points = card.columns[index][cells]
+            points = points - rows @ points / rows.sum()
+            axes.step(means, points, where="mid", color=colour, label=names[lines])
+        style.finish(axes, name, "log-odds of 'bad'", columns=0)
+    panels[0].scatter([], [], color=style.GREY, alpha=0.5, label="rows of a bin alone")
+    panels[0].legend(fontsize=8, frameon=False)
+    figure.savefig(path, dpi=200)
+    plt.close(figure)
+
+
 def main() -> None:
     """Draw all pictures."""
     card = ScorecardClassifier(**SETTINGS).fit(*load_credit()).card_
@@ -132,6 +165,7 @@ def main() -> None:
         (STATIC / f"{name}.svg").write_text(draw(card, columns), encoding="utf-8")
     editor(STATIC / "editor.png")
     display(STATIC / "scorecard-display.png")
+    making(STATIC / "how-a-card-is-made.png")
 
 
 if __name__ == "__main__":

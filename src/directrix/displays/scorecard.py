@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from directrix._typing import FloatArray
 from directrix.displays import style
-from directrix.models.card import Card, card_document
-from directrix.models.card_printing import CardRow, CrossTable, half_widths
+from directrix.models.card import Card
+from directrix.models.card_printing import CardRow, CrossTable, card_document, half_widths
 from directrix.tables import LevelBins, NumberBins
 
 # ── What is drawn of a scorecard: where the bins of a column are, their points and intervals ──────

@@ -205,8 +205,8 @@ def _table_of_points(page: Page, data: DocumentData) -> None:
     page.heading("Table of points")
     page.paragraph(
         "The points of a row's bins are added to the base points. Rows, their share of all rows, "
-        f"and the rate of {data.label!r} with its interval are those of the training rows in a "
-        "bin. Points are what a bin adds to all other columns: they need not follow its rate."
+        f"and the rate of {data.label!r} are those of the training rows in a bin. Points are what "
+        "a bin adds to all other columns: they need not follow its rate."
     )
     page.fragment(data.card.to_html())
 
@@ -543,8 +543,8 @@ def _predictors(page: Page, data: DocumentData) -> None:
             counts = data.card.counts[k].sum(axis=0)
             missing = share_text(float(counts[0] / (counts.sum() or 1.0)))
             missing = "joined" if bins.missing_cell else missing
-        never = bins.missing_cell == 0 and 0 in data.card.unlisted(k)
-        printed = "never in training" if never else bin_names(data.card, k)[bins.missing_cell]
+        never = 0 in data.card.unlisted(k)
+        printed = "none in training" if never else bin_names(data.card, k)[bins.missing_cell]
         rows.append([bins.name, bins.kind, missing, printed, _span(points)])
     page.table(["column", "kind", "missing", "bin of missing values", "points from and to"], rows)
 

@@ -13,12 +13,9 @@ import numpy as np
 from directrix._typing import FloatArray, IntArray
 from directrix.exceptions import NoHeldOutPointsError
 from directrix.models.card_printing import (
-    DECIMALS,
-    HEADINGS,
-    Block,
-    CardDocument,
     CardRow,
     CrossTable,
+    card_document,
     card_html,
     card_markdown,
     card_text,
@@ -27,10 +24,7 @@ from directrix.models.card_printing import (
     half_widths,
     line_groups,
     named_lines,
-    points_range,
-    points_text,
     printed_points,
-    row_texts,
     unlisted_cells,
 )
 from directrix.models.risk_bands import HeldOutPoints, RiskBands
@@ -299,36 +293,22 @@ class Card:
     @property
     def ranked_columns(self) -> list[int]:
         """Positions of the columns, the one whose points vary most over the training rows first."""
-        return sorted(range(len(self.columns)), key=lambda k: -self.deviation(self.columns[k], k))
+        return sorted(range(len(self.columns)), key=lambda k: -self._deviation(self.columns[k], k))
 
     def _rows(self, index: int) -> FloatArray | None:
         return self.counts[index].sum(axis=0) if self.counts else None
 
-    def deviation(self, points: FloatArray, *columns: int) -> float:
-        """Return the standard deviation of points of cells over the training rows.
-
-        Of a cross, columns count as independent; without counts all cells count alike.
-
-        Parameters
-        ----------
-        points : array of shape (cells,), or (cells, cells) for two columns
-        *columns : int
-            Positions of the columns.
-        """
+    def _deviation(self, points: FloatArray, *columns: int) -> float:
+        """Return the deviation of points over the rows; crossed columns count as independent."""
         share = np.ones(())
         for k in columns:
-            rows = self._rows(k)
-            share = np.multiply.outer(
-                share, np.ones(len(self.columns[k])) if rows is None else rows
-            )
+            rows = self.counts[k].sum(axis=0) if self.counts else np.ones(len(self.columns[k]))
+            share = np.multiply.outer(share, rows)
         share /= share.sum() or 1.0
         return float(np.sqrt(np.sum(share * (points - np.sum(share * points)) ** 2)))
 
     def unlisted(self, index: int) -> list[int]:
-        """Return the cells of a column that have no row in `table`, nor had one in training.
-
-        These are missing values and levels that were never seen.
-        """
+        """Return the cells of a column without a row in `table`: what training never had."""
         cells = unlisted_cells(self.bins[index], self.columns[index], self._rows(index))
         return [k for k in cells if k or not self.bins[index].missing_cell]
 
@@ -338,17 +318,18 @@ class Card:
         Neighbouring rows that are equal are one, and so are neighbouring columns. Points are
         rounded as in `table`.
         """
+
+        def of_cross(cross: Cross) -> float:
+            return self._deviation(cross.points[np.ix_(*cross.merged)], *cross.columns)
+
         return [
             CrossTable.of(
                 (self.bins[cross.columns[0]], self.bins[cross.columns[1]]),
                 cross.merged,
                 printed_points(cross.points, decimals),
             )
-            for cross in sorted(self.crosses, key=self._cross_deviation, reverse=True)
+            for cross in sorted(self.crosses, key=of_cross, reverse=True)
         ]
-
-    def _cross_deviation(self, cross: Cross) -> float:
-        return self.deviation(cross.points[np.ix_(*cross.merged)], *cross.columns)
 
     def to_frame(self, decimals: int | None = None) -> Any:
         """Return the card as a pandas data frame: `table`, then a row for each cell of each cross.
@@ -494,74 +475,6 @@ class Card:
         for cross in self.crosses:
             total += cross.scores(cells)
         return total
-
-
-def card_document(card: Card) -> CardDocument:
-    """Return what is printed of a card: rounded points, with bins of equal points merged."""
-    whole = all(np.array_equal(part, np.round(part)) for part in card.blocks)
-    decimals = 0 if whole else DECIMALS
-    effective = 1.0 if card.held_out is None else card.held_out.effective
-    header = (*HEADINGS[:4], HEADINGS[4].format(_label(card)), HEADINGS[5])
-    blocks, unused = [], []
-    for index in card.ranked_columns:
-        rows, bins = tuple(card.column_table(index, DECIMALS)), card.bins[index]
-        if not printed_points(card.columns[index]).any():
-            unused.append(bins.name)
-            continue
-        title = points_range(bins.name, card.columns[index], decimals)
-        texts = tuple(row_texts(row, decimals, effective) for row in rows)
-        blocks.append(Block(title, header, texts, rows, bins.n_ordered))
-    for table in card.cross_tables(DECIMALS):
-        tall = table if table.points.shape[0] >= table.points.shape[1] else table.transposed()
-        names = (f"{tall.columns[0]} / {tall.columns[1]}", *tall.bins[1])
-        texts = tuple(
-            (name, *(points_text(p, decimals) for p in row))
-            for name, row in zip(tall.bins[0], tall.points.tolist(), strict=True)
-        )
-        title = points_range(table.name, table.points, decimals)
-        blocks.append(Block(title, names, texts, cross=tall))
-    notes = [*_unlisted_note(card, decimals), *_range_note(card)]
-    if unused:
-        notes.append(f"{points_text(0.0, decimals)} points in every bin: {', '.join(unused)}")
-    return CardDocument(_headline(card, decimals), tuple(blocks), tuple(notes))
-
-
-def _unlisted_note(card: Card, decimals: int) -> list[str]:
-    """Return the points of all cells without a line: the most frequent ones, and all others."""
-    columns: dict[str, list[str]] = {}
-    for index in card.ranked_columns:
-        points, bins = printed_points(card.columns[index]), card.bins[index]
-        if points.any():
-            cells = {points_text(points[k], decimals): bins.labels[k] for k in card.unlisted(index)}
-            for text, label in cells.items():
-                name = bins.name if len(cells) == 1 else f"{bins.name} ({label})"
-                columns.setdefault(text, []).append(name)
-    if not columns:
-        return []
-    usual = max(columns, key=lambda text: len(columns[text]))
-    others = [
-        f"{text} for {', '.join(columns[text])}"
-        for text in sorted(columns, key=float)
-        if text != usual
-    ]
-    what = "Never seen in training, or missing where none was" if card.counts else "Not listed"
-    return [f"{what}: {usual} points{', except ' if others else ''}{'; '.join(others)}."]
-
-
-def _range_note(card: Card) -> list[str]:
-    has_range = any(bins.kind in ("number", "date") and bins.n_ordered > 2 for bins in card.bins)
-    return ["A range includes its upper end, not its lower one."] if has_range else []
-
-
-def _label(card: Card) -> str:
-    return "positive" if card.label is None else repr(card.label)
-
-
-def _headline(card: Card, decimals: int) -> str:
-    base = points_text(card.intercept, decimals if card.intercept.is_integer() else DECIMALS)
-    cutoff = points_text(card.cutoff, 0 if float(card.cutoff).is_integer() else DECIMALS)
-    side = "above" if card.higher_is_positive else "below"
-    return f"base points {base}; a total {side} {cutoff} points is predicted {_label(card)}"
 
 
 # ── Stability: what the rows of a later period change in the scores, from counts alone ────────────

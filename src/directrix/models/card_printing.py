@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from directrix.tables import LevelBins
 from directrix.tables.bins import SEPARATOR, Bins
 from directrix.tables.coding.prior import CellKinds
 from directrix.tables.counts.bin_counts import weights_of_evidence
+
+if TYPE_CHECKING:
+    from directrix.models.card import Card
 
 # ── What several cells of a column have in common, as text ────────────────────────────────────────
 
@@ -362,6 +365,70 @@ def points_range(name: str, points: FloatArray, decimals: int) -> str:
     """Return the title of a column or cross: its name, and its least and greatest points."""
     low, high = (points_text(float(end), decimals) for end in (points.min(), points.max()))
     return f"{name}: points from {low} to {high}"
+
+
+def card_document(card: Card) -> CardDocument:
+    """Return what is printed of a card: rounded points, with bins of equal points merged."""
+    whole = all(np.array_equal(part, np.round(part)) for part in card.blocks)
+    decimals = 0 if whole else DECIMALS
+    effective = 1.0 if card.held_out is None else card.held_out.effective
+    header = (*HEADINGS[:4], HEADINGS[4].format(_label(card)), HEADINGS[5])
+    blocks, unused = [], []
+    for index in card.ranked_columns:
+        rows, bins = tuple(card.column_table(index, DECIMALS)), card.bins[index]
+        if not printed_points(card.columns[index]).any():
+            unused.append(bins.name)
+            continue
+        title = points_range(bins.name, card.columns[index], decimals)
+        texts = tuple(row_texts(row, decimals, effective) for row in rows)
+        blocks.append(Block(title, header, texts, rows, bins.n_ordered))
+    for table in card.cross_tables(DECIMALS):
+        tall = table if table.points.shape[0] >= table.points.shape[1] else table.transposed()
+        names = (f"{tall.columns[0]} / {tall.columns[1]}", *tall.bins[1])
+        texts = tuple(
+            (name, *(points_text(p, decimals) for p in row))
+            for name, row in zip(tall.bins[0], tall.points.tolist(), strict=True)
+        )
+        title = points_range(table.name, table.points, decimals)
+        blocks.append(Block(title, names, texts, cross=tall))
+    notes = [*_unlisted_note(card, decimals), *_range_note(card)]
+    if unused:
+        notes.append(f"{points_text(0.0, decimals)} points in every bin: {', '.join(unused)}")
+    return CardDocument(_headline(card, decimals), tuple(blocks), tuple(notes))
+
+
+def _unlisted_note(card: Card, decimals: int) -> list[str]:
+    """Return the points of all cells without a line: the most frequent ones, and all others."""
+    columns: dict[str, list[str]] = {}
+    for index in card.ranked_columns:
+        points, bins = printed_points(card.columns[index]), card.bins[index]
+        cells = {points_text(points[k], decimals): bins.labels[k] for k in card.unlisted(index)}
+        for text, label in cells.items() if points.any() else ():
+            name = bins.name if len(cells) == 1 else f"{bins.name} ({label})"
+            columns.setdefault(text, []).append(name)
+    if not columns:
+        return []
+    usual = max(columns, key=lambda text: len(columns[text]))
+    rest = sorted({*columns} - {usual}, key=float)
+    others = "; ".join(f"{text} for {', '.join(columns[text])}" for text in rest)
+    what = "Never seen in training, or missing where none was" if card.counts else "Not listed"
+    return [f"{what}: {usual} points{', except ' if others else ''}{others}."]
+
+
+def _range_note(card: Card) -> list[str]:
+    has_range = any(bins.kind in ("number", "date") and bins.n_ordered > 2 for bins in card.bins)
+    return ["A range includes its upper end, not its lower one."] if has_range else []
+
+
+def _label(card: Card) -> str:
+    return "positive" if card.label is None else repr(card.label)
+
+
+def _headline(card: Card, decimals: int) -> str:
+    base = points_text(card.intercept, decimals if card.intercept.is_integer() else DECIMALS)
+    cutoff = points_text(card.cutoff, 0 if float(card.cutoff).is_integer() else DECIMALS)
+    side = "above" if card.higher_is_positive else "below"
+    return f"base points {base}; a total {side} {cutoff} points is predicted {_label(card)}"
 
 
 # ── Formats ───────────────────────────────────────────────────────────────────────────────────────

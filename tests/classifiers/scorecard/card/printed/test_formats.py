@@ -10,9 +10,9 @@ from random_cards import BINS, random_card
 from scipy.stats import binomtest
 
 from directrix._printing import printable
-from directrix.models.card import card_document
 from directrix.models.card_printing import (
     HEADINGS,
+    card_document,
     card_html,
     card_markdown,
     card_text,

@@ -7,8 +7,14 @@ import pytest
 from random_cards import AGE, BINS, JOB, MEMBER, SINCE, TOWN, random_card
 
 from directrix._printing import printable
-from directrix.models.card import Card, card_document
-from directrix.models.card_printing import CardRow, cells_label, column_rows, row_texts
+from directrix.models.card import Card
+from directrix.models.card_printing import (
+    CardRow,
+    card_document,
+    cells_label,
+    column_rows,
+    row_texts,
+)
 from directrix.tables import LevelBins
 from directrix.tables.coding.prior import CellKinds
 
