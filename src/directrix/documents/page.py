@@ -66,7 +66,8 @@ code { font: .9em/1.4 ui-monospace, "DejaVu Sans Mono", Menlo, monospace; overfl
   img { max-height: 85mm; width: auto; }
   thead { display: table-header-group; }
   .wide { overflow: visible; }
-  .wide svg { width: 42mm; height: auto; }
+  .wide table { font-size: 9pt; }
+  .wide svg { width: 34mm; height: auto; }
 }
 """
 #: Rows of a table that is printed on one page.

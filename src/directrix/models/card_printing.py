@@ -447,7 +447,7 @@ _BLOCK = (
     "break-inside: avoid"
 )
 #: Least widths of the columns of such a table, so that those of all tables are below each other.
-_EMS = (14.0, 3.0, 3.0, 3.2, 5.5, 8.5)
+_EMS = (11.0, 2.6, 3.0, 3.0, 4.6, 7.6)
 _BLUE, _VERMILION, _GREY = "#0072b2", "#d55e00", "#b0b0b0"
 
 
@@ -512,8 +512,8 @@ def card_html(document: CardDocument) -> str:
 
 
 def _cell_style(k: int) -> str:
-    align = "right; white-space: nowrap" if k else f"left; max-width: {_EMS[0]}em"
-    return f"min-width: {_EMS[k]}em; padding: 0.2em 0.5em; text-align: {align}"
+    align = "right; white-space: nowrap" if k else f"left; white-space: normal; width: {_EMS[0]}em"
+    return f"min-width: {_EMS[k]}em; padding: 0.2em 0.4em; text-align: {align}"
 
 
 def _picture(block: Block) -> str:
