@@ -80,8 +80,8 @@ def _block(block: Block, left: int, top: int) -> list[str]:
 
 
 def _short(label: str) -> str:
-    """Return the name of a bin without what is not in the table, and not too long."""
-    label = label.removesuffix("; missing").removesuffix("; other").replace("<=", "≤")
+    """Return the name of a bin, not too long."""
+    label = label.replace("<=", "≤")
     return label if len(label) <= LABEL else label[: LABEL - 2].rpartition(", ")[0] + " …"
 
 
