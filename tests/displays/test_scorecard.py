@@ -197,7 +197,7 @@ def test_what_has_no_card_is_refused(fitted):
         ScorecardDisplay.from_estimator(changed(fitted, flat))
 
 
-def test_intervals_are_inside_the_frame_and_the_title_has_the_cutoff(fitted):
+def test_intervals_are_inside_the_frame_and_the_title_says_who_is_predicted(fitted):
     display = ScorecardDisplay.from_estimator(fitted, title="Loans $1", max_panels=99)
     for panel, axes in zip(display.panels, display.ax_, strict=True):
         if isinstance(panel, ColumnPanel):
@@ -206,5 +206,5 @@ def test_intervals_are_inside_the_frame_and_the_title_has_the_cutoff(fitted):
             assert high > np.nanmax(panel.high)
     title = display.figure_.get_suptitle()
     assert title.startswith("Loans \\$1\nbase points")
-    assert "cutoff" in title
+    assert "points is predicted" in title
     assert not ScorecardDisplay(display.panels, 0).plot().figure_.get_suptitle()

@@ -21,7 +21,7 @@ from directrix.documents.tripod import ITEMS
 from directrix.export import to_sql
 from directrix.models.card import Card
 from directrix.models.card_printing import points_text, share_text
-from directrix.models.reasons import bin_names, loss_table
+from directrix.models.reasons import bin_names, find_reasons, loss_table
 from directrix.models.report import UNKNOWN, DirectionEffect, Estimate, sentence
 from directrix.models.risk_validation import RiskCounts, SampleSize, calibration_line, net_benefit
 from directrix.models.segment_rates import SegmentRates
@@ -344,7 +344,9 @@ def _counted_reasons(
     flagged = np.flatnonzero(data.rows.scored.scores > 0)[:_MOST_REASONS]
     if not len(flagged):
         return None
-    reasons = data.classifier.reasons(_take(data.rows.X, flagged), 4)
+    binner = data.classifier.binner_  # which does not warn that such rows are unlike the training
+    cells = binner.cells(_take(data.rows.X, flagged))
+    reasons = find_reasons(data.card, binner, cells, 4, "best")
     first, any_of = {}, {}
     for name in (data.card.bins[k].name for k in data.used):
         is_reason = reasons.columns == name
