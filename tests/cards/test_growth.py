@@ -19,7 +19,8 @@ def rows_of(columns, seed=0):
     cells = rng.integers(1, CELLS, (N, columns))
     odds = 0.8 * np.abs(cells[:, 0] - 4.5) - 1.6 + np.where(cells[:, 1] > 4, 0.7, -0.7)
     positive = rng.random(N) < 1.0 / (1.0 + np.exp(-odds))
-    kinds = [CellKinds(CELLS, slice(1, CELLS), np.arange(CELLS - 1.0))] * columns
+    weights = (0.0, *[N / (CELLS - 1)] * (CELLS - 1))
+    kinds = [CellKinds(CELLS, slice(1, CELLS), np.arange(CELLS - 1.0), weights=weights)] * columns
     return Rows(cells, positive, np.ones(N), np.arange(N) % 3), kinds
 
 
