@@ -1,8 +1,8 @@
 """What the documentation says of the arenas, papers and one study, written from the tracked files.
 
-``python -m benchmarks.arena.pages`` writes ``docs/evidence.md`` with its picture, the picture of
-README, and the blocks between two comments each in other pages. It measures nothing. A test
-compares the pages with what it would write.
+``python -m benchmarks.arena.pages`` writes ``docs/evidence.md`` with its picture, and the
+blocks between two comments each in other pages. It measures nothing. A test compares the pages with
+what it would write.
 """
 
 from __future__ import annotations
@@ -15,21 +15,11 @@ import numpy as np
 
 from benchmarks.arena import evidence
 from benchmarks.arena.evidence import (
-    CARD,
     DIRECT,
-    EVIDENCE,
-    FULL,
-    NEW_TABLES,
-    ONE_HOT,
     SHORT,
-    TABLES,
-    TREES,
     Everything,
-    against_trees,
     fit_costs,
 )
-from benchmarks.arena.pictures import PICTURE, picture
-from benchmarks.arena.pictures import SHOWN as IN_PICTURE
 from benchmarks.arena.protocol import SETS
 from benchmarks.harness.markdown import bold_if, header, line
 from benchmarks.papers.claims import Claim, claim_table
@@ -38,7 +28,6 @@ from benchmarks.papers.ghanbari_2019 import report as ghanbari_2019
 from benchmarks.papers.hasan_pal_2015 import report as hasan_pal_2015
 from benchmarks.papers.zhang_2012 import figures as zhang_2012
 from benchmarks.rivals.lines import LINEAR, TUNED
-from benchmarks.rivals.tables import EBM, LINE
 from benchmarks.studies import when_it_pays
 
 CLASSES = {
@@ -60,19 +49,6 @@ RARE_METRICS = ("F1", "balanced error", "G-mean")
 USUAL = (TUNED, BALANCED, "logistic", "linear SVC, tuned", "LDA, shrunk")
 SHOWN = ("error", "AUC", "recall at FPR 1 %", "precision at top 1 %", "PRBEP", "F1", "cost 1:20")
 AT_ONE_PERCENT = ("magic04", "ijcnn1", "mammography", "covtype", "vowel", "spambase", "german")
-CARD_METRICS = (
-    *("AUC", "recall at FPR 1 %", "recall at FPR 5 %"),
-    *("precision at top 2 %", "cost 1:20"),
-)
-#: Rows of the table of means, and what they are called there.
-CARDS_AND_RIVALS = {
-    CARD: "scorecard",
-    FULL: "its full card, `max_lines=None`",
-    EBM: "explainable boosting, 4 bags",
-    TREES: "LightGBM, tuned",
-    EVIDENCE: "weights of evidence (optbinning)",
-    LINE: "logistic regression, one-hot, tuned",
-}
 
 
 def counts(
@@ -185,117 +161,6 @@ def training_time(_: Everything) -> list[str]:
 # ── cards on tables ───────────────────────────────────────────────────────────────────────────────
 
 
-def card_rows(arena: Everything) -> list[str]:
-    """Return how scorecards do against the best of all competitors on each table."""
-    lines = header(
-        "metric | wins / ties / losses against the best of all | "
-        "median gain over logistic regression | median gain over LightGBM | LightGBM ahead on"
-    )
-    theirs = [rival for rival in arena.rivals if rival not in arena.ours]
-    for metric in CARD_METRICS:
-        to_line, to_trees = (
-            np.subtract(*arena.means(TABLES, metric, [CARD, rival]).T) for rival in (LINE, TREES)
-        )
-        lines.append(
-            line(
-                metric,
-                counts(arena, TABLES, metric, CARD, theirs),
-                f"{np.median(to_line):+.3f}",
-                f"{np.median(to_trees):+.3f}",
-                f"{np.count_nonzero(to_trees < 0)} of {len(to_trees)}",
-            )
-        )
-    return lines
-
-
-def under_the_picture(arena: Everything) -> list[str]:
-    """Return in two sentences what the picture of the tables shows."""
-    means = arena.means(TABLES, IN_PICTURE, [LINE, TREES, CARD])
-    firsts = np.bincount(means.round(9).argmax(axis=1), minlength=3)  # of equals theirs
-    to_line, to_trees = (np.median(means[:, 2] - means[:, other]) for other in (0, 1))
-    said = (
-        f"Three models on {len(means)} public tables, the same folds for all. The printable "
-        f"scorecard has the best recall on {firsts[2]} of them, tuned gradient boosting on "
-        f"{firsts[1]}, logistic regression on {firsts[0]}; in the median the recall of the "
-        f"scorecard is {_beside(to_trees)} that of boosting and {_beside(to_line)} that of "
-        "logistic regression."
-    )
-    return [said]
-
-
-def in_a_table(arena: Everything) -> list[str]:
-    """Return what README says of the record: the table with which "Evidence" begins."""
-    return [
-        *against_trees(arena, [CARD]),
-        "",
-        (
-            "Same folds for both; median lines; behind on so many sets, in brackets significantly. "
-            "[Evidence](docs/evidence.md) has every loss."
-        ),
-    ]
-
-
-def _beside(gain: float) -> str:
-    return f"{abs(gain):.3f} {'below' if gain < 0 else 'above'}"
-
-
-def card_cost(arena: Everything) -> list[str]:
-    """Return what a card costs, in a sentence."""
-    card, trees, bags = (f"{arena.cpu_to(TABLES, rival, LINE):.2g}" for rival in (CARD, TREES, EBM))
-    said = (
-        f"On one fold, for all metrics together, cards take {card} times the CPU time of tuned "
-        f"one-hot logistic regression, a tuned LightGBM {trees} "
-        f"times, an explainable boosting machine with four bags {bags} times."
-    )
-    return [said]
-
-
-def card_means(arena: Everything) -> list[str]:
-    """Return means over the tables that cards and their main competitors have."""
-    metrics = ("AUC", "recall at FPR 1 %", "recall at FPR 5 %", "cost 1:20", "log-loss")
-    every = list(CARDS_AND_RIVALS)
-    means = {metric: arena.means(TABLES, metric, every) for metric in metrics}
-    tables = len(means[metrics[0]])
-    lines = header(f"{tables} tables", *metrics, "CPU, to one-hot logistic")
-    for k, (rival, about) in enumerate(CARDS_AND_RIVALS.items()):
-        cells = (f"{abs(means[metric][:, k].mean()):.3f}" for metric in metrics)
-        lines.append(line(about, *cells, f"{arena.cpu_to(TABLES, rival, LINE):.2g}"))
-    return lines
-
-
-def cards_against(arena: Everything, rival: str) -> list[str]:
-    """Return how cards do against one competitor on tables."""
-    lines = header("metric", "tables", "wins / ties / losses", "median gain", "mean gain")
-    for metric in CARD_METRICS:
-        gains = np.subtract(*arena.means(TABLES, metric, [CARD, rival]).T)
-        cells = f"{np.median(gains):+.3f}", f"{gains.mean():+.3f}"
-        outcomes = counts(arena, TABLES, metric, CARD, [rival])
-        lines.append(line(metric, str(len(gains)), outcomes, *cells))
-    return lines
-
-
-def boosting_ahead(arena: Everything) -> list[str]:
-    """Return on how many sets boosting is better or worse than ours."""
-    lines = header(
-        "your table | metric | LightGBM to a line: better / level / worse | "
-        "LightGBM to a full scorecard: better / level / worse | mean of line, scorecard, LightGBM"
-    )
-    kinds = (
-        ("numbers", SETS["general"], DIRECT),
-        ("numbers, one class rare", SETS["imbalanced"], DIRECT),
-        ("text and missing values", (*TABLES, *NEW_TABLES), ONE_HOT),
-    )
-    for about, names, plain in kinds:
-        for metric in ("AUC", "recall at FPR 1 %"):
-            means = arena.means(names, metric, [plain, FULL, TREES])
-            if not len(means):
-                continue
-            cells = (counts(arena, names, metric, TREES, [ours]) for ours in (plain, FULL))
-            averages = ", ".join(f"{mean:.3f}" for mean in means.mean(axis=0))
-            lines.append(line(f"{about} ({len(means)} sets)", metric, *cells, averages))
-    return lines
-
-
 # ── papers ────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -326,7 +191,6 @@ def gains_of_training(_: Everything, described: dict[str, str], *, cards: bool) 
 
 #: By page and name of the block.
 BLOCKS: dict[tuple[str, str], Callable[[Everything], list[str]]] = {
-    ("README.md", "evidence"): in_a_table,
     ("README.md", "training"): partial(
         when_training_pays,
         begin="**Training for the metric.** ",
@@ -335,15 +199,9 @@ BLOCKS: dict[tuple[str, str], Callable[[Everything], list[str]]] = {
     ("docs/direct-classifier.md", "linear models"): linear_rows,
     ("docs/direct-classifier.md", "six rows"): six_rows,
     ("docs/direct-classifier.md", "training time"): training_time,
-    ("docs/from-lightgbm.md", "boosting"): boosting_ahead,
-    ("docs/from-lightgbm.md", "cost"): card_cost,
-    ("docs/from-optbinning.md", "weights of evidence"): partial(cards_against, rival=EVIDENCE),
     ("docs/imbalance.md", "rare classes"): rare_classes,
     ("docs/moment-classifier.md", "usual"): partial(against_usual, ours="moment"),
     ("docs/papers.md", "claims"): every_claim,
-    ("docs/scorecard.md", "means"): card_means,
-    ("docs/scorecard.md", "picture"): under_the_picture,
-    ("docs/scorecard.md", "tables"): card_rows,
     ("docs/theory/moment-training.md", "claims"): partial(
         paper_claims, claims=ghanbari_2019.claims
     ),
@@ -377,11 +235,10 @@ def embedded(page: str, arena: Everything) -> str:
 
 
 def main() -> None:
-    """Write the page, the pictures and the blocks."""
+    """Write the page, its picture and the blocks."""
     arena = Everything()
     evidence.PAGE.write_text(evidence.text(arena), encoding="utf-8")
     evidence.picture(arena).savefig(evidence.PICTURE, dpi=200)
-    picture(arena).savefig(PICTURE, dpi=200)
     for page in dict.fromkeys(page for page, _ in BLOCKS):
         (ROOT / page).write_text(embedded(page, arena), encoding="utf-8")
 

@@ -41,7 +41,7 @@ print(f"{buys.mean():.1%} of the calls sold a deposit")
 # indicators and missing values have one as well.
 
 cost = Cost(fp=1, fn=8)
-cards = ScorecardClassifier(learn_from="counts").fit_each(["f1", cost], train, buys_train)
+cards = ScorecardClassifier().fit_each(["f1", cost], train, buys_train)
 for card in cards:
     print(card.report_.summary(), end="\n\n")
 print(cards[0].operating_point_)

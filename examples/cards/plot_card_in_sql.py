@@ -27,7 +27,6 @@ bad = status == "bad"
 card = ScorecardClassifier(
     "recall@fpr=0.1",
     binner=Binner(max_bins=5),
-    learn_from="counts",
     max_crosses=0,
     points="integer",
     monotone={"duration": "increasing", "age": "decreasing"},

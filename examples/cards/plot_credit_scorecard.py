@@ -4,8 +4,8 @@ Credit approval with a scorecard
 
 A scorecard for loan applications that a committee can sign: the risk may only rise with the
 duration of the loan and only fall with age, every bin has a small whole number of points, and the
-model is printed on one page. The example trains the card for the recall at 10 % false positives,
-shows what directions and rounding cost, and scales it to points that double the odds.
+model is printed on one page. The example fits a card for the recall at 10 % false positives, shows
+what directions cost, and scales it to points that double the odds.
 """
 
 # %%
@@ -31,7 +31,7 @@ print(f"{bad.mean():.1%} of the loans are bad")
 # A card with directions and whole points
 # ---------------------------------------
 # ``monotone`` names the direction of each column towards the positive class, the bad loans. A text
-# has an order of its levels. ``learn_from="counts"`` is the fast way: candidates in closed form.
+# has an order of its levels.
 
 directions = {
     "duration": "increasing",
@@ -41,7 +41,6 @@ directions = {
 options = {
     "metric": "recall@fpr=0.1",
     "binner": Binner(max_bins=6),
-    "learn_from": "counts",
     "max_crosses": 0,
     "max_lines": None,  # six columns make a short card
     "monotone": directions,
@@ -51,14 +50,12 @@ card = ScorecardClassifier(points="integer", **options).fit(table[train], bad[tr
 print(card.card_)
 
 # %%
-# What directions and rounding change
-# -----------------------------------
-# The report has the effect of each direction and of rounding, in recall on held-out rows. Above
-# zero is better: a direction that is true keeps noise out of the card.
+# What directions change
+# ----------------------
+# The report has the effect of each direction, in recall on held-out rows. Above zero is better.
 
 for direction in card.report_.directions:
     print(f"{direction.column:15} {direction.effect.mean:+.3f}  {direction.wish}")
-print(f"rounding changes the recall by {card.report_.rounding.mean:+.3f}")
 print(card.operating_point_)
 
 # %%
@@ -73,7 +70,7 @@ display.figure_.suptitle("A scorecard of six columns")
 # %%
 # Choose another cutoff
 # ---------------------
-# The cutoff that was trained turns down 10 % of the good applicants. How many are approved at
+# The cutoff of the fit turns down 10 % of the good applicants. How many are approved at
 # another cutoff, and how many of those are bad, is read from the points of the test rows.
 
 points = card.predict_points(table[test])
@@ -83,7 +80,7 @@ among = np.array([bad[test][points < cutoff].mean() for cutoff in cutoffs])
 figure, ax = plt.subplots(figsize=(6.0, 3.8), layout="constrained")
 ax.plot(cutoffs, approved, color=style.BLUE, label="applicants who are approved")
 ax.plot(cutoffs, among, color=style.VERMILION, linestyle="--", label="bad among them")
-ax.axvline(card.card_.cutoff, color=style.GREY, linestyle=":", label="trained cutoff")
+ax.axvline(card.card_.cutoff, color=style.GREY, linestyle=":", label="cutoff of the fit")
 ax.set(ylim=(0, 1.02))
 style.finish(ax, "cutoff: applicants below it are approved", "share of test rows")
 figure.suptitle("Approvals and bad loans by the cutoff")

@@ -33,7 +33,6 @@ X_train, X_test, y_train, y_test = train_test_split(
 card = ScorecardClassifier(
     "balanced_error",
     binner=Binner(max_bins=6),
-    learn_from="counts",
     max_crosses=0,
     points="integer",
     warn_baseline=False,

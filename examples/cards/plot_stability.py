@@ -29,7 +29,6 @@ card = ScorecardClassifier(
     "auc",
     positive="yes",
     binner=Binner(max_bins=8),
-    learn_from="counts",
     max_crosses=0,
     max_lines=None,
     points="integer",

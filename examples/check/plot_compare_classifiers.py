@@ -45,9 +45,7 @@ metric = RecallAtFPR(0.05)
 classifiers = {
     "logistic regression": LogisticRegression(),
     "DirectClassifier": DirectClassifier(metric, warn_baseline=False),
-    "ScorecardClassifier": ScorecardClassifier(
-        metric, learn_from="counts", max_crosses=2, cv=3, warn_baseline=False
-    ),
+    "ScorecardClassifier": ScorecardClassifier(metric, warn_baseline=False),
     "HistGradientBoosting": HistGradientBoostingClassifier(early_stopping=True, random_state=0),
 }
 looks = dict(

@@ -44,9 +44,7 @@ fit, test = slice(None, None, 2), slice(1, None, 2)
 # ---------------
 # Points from 0 to 5 for each item, fitted for the ranking of patients.
 
-score = ScorecardClassifier(
-    "auc", points=IntegerPoints(5), max_crosses=0, learn_from="counts", warn_baseline=False
-)
+score = ScorecardClassifier("auc", points=IntegerPoints(5), max_crosses=0, warn_baseline=False)
 score.fit(patients[fit], ill[fit])
 print(score.card_)
 
@@ -73,7 +71,7 @@ print(line.verdict)
 # the fits chose.
 
 display = NetBenefitDisplay.from_estimator(score, patients[test], ill[test], name="score")
-age = ScorecardClassifier("auc", learn_from="counts", warn_baseline=False)
+age = ScorecardClassifier("auc", warn_baseline=False)
 age.fit(patients[["age"]][fit], ill[fit])
 NetBenefitDisplay.from_estimator(
     age, patients[["age"]][test], ill[test], name="age alone", ax=display.ax_

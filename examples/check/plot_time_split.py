@@ -41,7 +41,7 @@ ways = {"random folds": 5, "periods held out": PredefinedSplit(period)}
 cards = {}
 for name, cv in ways.items():
     cards[name] = ScorecardClassifier(
-        "auc", cv=cv, learn_from="counts", max_crosses=0, max_lines=None, warn_baseline=False
+        "auc", cv=cv, max_crosses=0, max_lines=None, warn_baseline=False
     ).fit(X[:june], buys[:june])
     expected = cards[name].report_.expected
     print(f"{name}: expect {expected.value:.3f} ({expected.low:.3f} to {expected.high:.3f})")

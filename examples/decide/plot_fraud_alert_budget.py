@@ -3,7 +3,7 @@ Recall at a fixed alert budget for fraud
 ========================================
 
 A team can check one transaction in a hundred. What counts is then the share of frauds among the 1 %
-of the rows with the highest scores. The example trains for this metric, compares with logistic
+of the rows with the highest scores. The example fits a card for this metric, compares with logistic
 regression on test rows, and shows how to keep the budget on new rows with a stated confidence.
 """
 
@@ -39,13 +39,13 @@ X_train, y_train = table[::2], fraud[::2]
 X_test, y_test = table[1::2], fraud[1::2]
 
 # %%
-# Train for the recall of the top 1 %
-# -----------------------------------
-# ``learn_from="counts"`` tries candidates in closed form only, which is fast. The report compares
-# the card with logistic regression on the same bins and without bins, all on held-out rows.
+# A card for the recall of the top 1 %
+# ------------------------------------
+# The report compares the card with the full card, and with logistic regression without bins, on
+# held-out rows.
 
 metric = RecallAtK(0.01)
-options = {"learn_from": "counts", "max_crosses": 0}
+options = {"max_crosses": 0}
 card = ScorecardClassifier(metric, **options).fit(X_train, y_train)
 print(card.report_.summary())
 

@@ -68,7 +68,7 @@ def parts(n_files=None):
 
 
 metric = RecallAtFPR(0.05)
-options = {"binner": Binner(max_bins=16), "learn_from": "counts", "max_crosses": 0}
+options = {"binner": Binner(max_bins=16), "max_crosses": 0}
 card = ScorecardClassifier(metric, **options).fit_source(parts, target="bad", progress=False)
 print(f"{len(reads)} passes, rows read in each: {reads}")
 print(card.report_.summary())

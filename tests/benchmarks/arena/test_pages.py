@@ -11,8 +11,7 @@ def test_the_page_says_what_was_measured():
     assert evidence.PAGE.read_text(encoding="utf-8") == evidence.text(Everything())
 
 
-def test_pictures_are_written_over_those_that_pages_show():
-    assert pages.PICTURE.is_file()
+def test_the_picture_is_written_over_the_one_that_the_page_shows():
     assert evidence.PICTURE.is_file()
 
 
