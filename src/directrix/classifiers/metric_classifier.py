@@ -1,4 +1,4 @@
-"""MetricClassifier: base class of classifiers that compare candidates by a metric."""
+"""MetricClassifier: base class of classifiers that are fitted with a metric."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ FOLDS = 5
 
 
 class MetricClassifier(ThresholdClassifier):
-    """Base class for classifiers that choose among candidates by a metric on held-out rows.
+    """Base class for classifiers that are judged by a metric on held-out rows.
 
-    Classifiers for several metrics share their candidates. A subclass has `fit`, `fit_each` and
+    Classifiers for several metrics share their fits. A subclass has `fit`, `fit_each` and
     `fit_source`.
     """
 
@@ -120,7 +120,7 @@ class MetricClassifier(ThresholdClassifier):
         return SourceFit(metric, passes, self.class_weight, guarantee, pool)
 
     def _report_choice(self, progress: Progress) -> None:
-        """Print which candidate was chosen, and warn of directions that it does not need."""
+        """Print what was chosen, and warn of columns whose direction the rows contradict."""
         report = self.report_
         flat = tuple(dict.fromkeys(effect.column for effect in report.directions if effect.flat))
         if flat:

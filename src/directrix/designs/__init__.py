@@ -1,1 +1,1 @@
-"""Designs: what lines and cards are to a fit, their features, structure and candidates."""
+"""Designs: candidates of lines, in memory, in a summary and in passes; and edited cards."""

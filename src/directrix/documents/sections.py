@@ -135,7 +135,7 @@ def _front(page: Page, data: DocumentData, *, texts: dict[str, str]) -> None:
             ("Data", about.get("source", "")),
             ("Data period", about.get("period", "")),
             ("Predicted label", repr(data.label)),
-            ("Trained for", data.point.metric.label),
+            ("Metric", data.point.metric.label),
             ("Training rows", rows),
             ("Card", f"{len(data.used)} columns, {data.card.n_lines} lines"),
         ]
@@ -562,15 +562,15 @@ def _making(page: Page, data: DocumentData) -> None:
     metric = data.point.metric.label
     if data.point.predicted is not None:
         choice = (
-            "It was made from counts of rows in bins: candidates are compared by what these counts "
+            "It was made from counts of rows in bins: its penalty is chosen by what these counts "
             f"predict for {metric} if scores are normal, and no row was held out. The threshold is "
             "predicted in the same way: evaluate the card on rows before it is used."
         )
     else:
         choice = (
-            f"Candidates are compared by {metric} on rows that they were not fitted to; bins, "
-            "merging and rounding are repeated without these rows. The threshold and the rates to "
-            "expect come from the same held-out rows, corrected for the choice."
+            "Its size is chosen on rows that it was not fitted to; merging and rounding are "
+            f"repeated without these rows. The threshold for {metric} and the rates to expect come "
+            "from the same held-out rows, corrected for the choice."
         )
     page.paragraph(
         "A scorecard: columns are cut into bins without looking at the outcome, and a linear model "

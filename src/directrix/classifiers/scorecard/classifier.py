@@ -1,4 +1,4 @@
-"""ScorecardClassifier: points for the bins of a raw table, trained for a metric."""
+"""ScorecardClassifier: points for the bins of a raw table, by one penalised likelihood."""
 
 from __future__ import annotations
 
@@ -39,14 +39,15 @@ def _by_lines(fit: FittedCard) -> tuple[bool, int]:
 
 
 class ScorecardClassifier(CardModel):
-    r"""A scorecard trained for the metric that is reported, from a table as it is.
+    r"""A scorecard from a table as it is, judged by the metric that is reported.
 
     .. math:: s(x) = b + \sum_j p_j[\mathrm{bin}_j(x_j)] +
               \sum_{(j, k)} p_{jk}[\mathrm{bin}_j(x_j), \mathrm{bin}_k(x_k)]
 
     Every column (numbers, texts, booleans, dates, with missing values) is cut into bins, a few
-    pairs of columns are crossed, and a linear classifier has points for each bin. Everything that
-    looks at labels is chosen on held-out rows, by the exact metric.
+    pairs of columns are crossed, and a penalised logistic likelihood gives points to each bin, with
+    a variance for each column. The card is the same for every metric, which sets the threshold, the
+    rates and the report. Everything that looks at labels is chosen on held-out rows.
 
     Fit it by `fit`, by `fit_source` to rows that are elsewhere, or by `fit_summary` to counts. Read
     ``card_``, ``report_`` and ``operating_point_``; use `predict`, `predict_proba`,
@@ -55,8 +56,8 @@ class ScorecardClassifier(CardModel):
     Parameters
     ----------
     metric : str or Metric
-        Metric to optimise: "auc", ``RecallAtFPR(0.01)``, ``Cost(fp=1, fn=20)`` and so on; see
-        `directrix.metrics`.
+        Metric to report and to set the threshold by: "auc", ``RecallAtFPR(0.01)``,
+        ``Cost(fp=1, fn=20)`` and so on; see `directrix.metrics`.
     positive : label, optional
         Label to catch, of two: the metric counts it as positive. By default the last of the sorted
         labels, which scores above zero predict in any case.
@@ -99,8 +100,8 @@ class ScorecardClassifier(CardModel):
         The bins.
     classes_ : array of shape (2,)
     report_ : DirectReport
-        The candidates, which was chosen and why, and the gaps to logistic regression on the same
-        bins and without bins.
+        How the card was made, what to expect of it on new rows, and the gaps to the full card and
+        to logistic regression without bins.
     operating_point_ : OperatingPoint
         The threshold, and the rates to expect there.
     calibration_ : Calibration
@@ -180,7 +181,7 @@ class ScorecardClassifier(CardModel):
         sample_weight: Any = None,
         groups: Any = None,
     ) -> list[Self]:
-        """Return a classifier for each of several metrics; they share their candidates.
+        """Return a classifier for each of several metrics; they share one card.
 
         Parameters
         ----------
