@@ -195,10 +195,10 @@ def _opening(arena: Everything) -> str:
         "Cards and lines against tuned competitors, all on the same folds: "
         f"{sum(by_kind.values())} sets of numbers ({kinds}) and {n_tables} tables with text and "
         f"missing values that were at hand during development{new}. "
-        "[How it was measured](#how-it-was-measured), and what was not, stands at the end. Cards are "
-        "those of an earlier version, each the best of many candidates for its metric; "
-        "[the cards of today](../benchmarks/studies/cards/one_card.md) were compared with them on 24 "
-        "of the sets, and are ahead in the mean."
+        "[How it was measured](#how-it-was-measured), and what was not, stands at the end. Cards "
+        "are those of an earlier version, each the best of many candidates for its metric; "
+        "[the cards of today](../benchmarks/studies/cards/one_card.md) were compared with them on "
+        "24 of the sets, and are ahead in the mean."
     )
 
 
