@@ -57,8 +57,7 @@ def fit(
         bool,
         typer.Option(
             "--two-passes",
-            help="Do not keep the rows in memory: read the files twice, for a compact scorecard "
-            "three times.",
+            help="Do not keep the rows in memory: read the files twice.",
         ),
     ] = False,
     target: opt.OptionalTarget = None,
