@@ -178,17 +178,12 @@ def _of_point(point: Any) -> Iterator[tuple[str, float]]:
 
 
 def _of_report(report: Any) -> Iterator[tuple[str, float]]:
-    # A card is compared with the simplest card, and with logistic regression without bins.
-    is_card = report.unbinned_baseline is not None
-    gaps = {
-        "logistic_regression": report.unbinned_baseline if is_card else report.gap,
-        "simplest_card": report.gap if is_card else None,
-    }
-    for name, gap in gaps.items():
-        if gap is not None:
-            yield f"gap_to_{name}", gap.mean
-            yield f"gap_to_{name}_low", gap.low
-            yield f"gap_to_{name}_high", gap.high
+    without_bins = report.unbinned_baseline
+    gap = report.gap if without_bins is None else without_bins
+    if gap is not None:
+        yield "gap_to_logistic_regression", gap.mean
+        yield "gap_to_logistic_regression_low", gap.low
+        yield "gap_to_logistic_regression_high", gap.high
 
 
 def fit_documents(classifier: Any) -> dict[str, str]:
