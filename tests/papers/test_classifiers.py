@@ -5,11 +5,13 @@ import pytest
 from scipy.optimize import approx_fprime, minimize
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import scale
 from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import directrix.papers
 from directrix import Moments
+from directrix.datasets import load_heart
 from directrix.linear.objectives import DataObjective
 from directrix.papers import (
     BetaBernoulliClassifier,
@@ -23,11 +25,12 @@ from directrix.papers import (
     SparseKernelBetaBernoulliClassifier,
     VertexSearchClassifier,
 )
-from directrix.papers.base import Remembered
+from directrix.papers.base import Remembered, WithoutIntercept
 from directrix.papers.chuang_2017 import LOSSES
 from directrix.papers.ghanbari_li_scheinberg_2019 import wolfe_lbfgs
-from directrix.papers.moment_risk import MomentObjective
-from directrix.risks import RankingRisk
+from directrix.papers.ghanbari_scheinberg_2018 import descent
+from directrix.papers.moment_risk import MomentObjective, part_of_mean
+from directrix.risks import CostRisk, RankingRisk
 
 FAST = {
     BetaBernoulliClassifier: {"variant": "BBLR2"},
@@ -88,6 +91,24 @@ def test_the_first_step_does_not_jump_onto_the_plateau():
 
     solution = wolfe_lbfgs(well, np.array([0.9, 0.35]), tol=1e-6)
     assert solution.coef == pytest.approx(centre, abs=1e-6)
+
+
+def test_gradient_descent_goes_on_where_values_differ_by_rounding_only():
+    table, y = load_heart()
+    X = scale(table[["max_heart_rate", "st_depression", "vessels"]])
+    calls = []
+
+    def counted(coef):
+        calls.append(coef)
+        return objective(coef)
+
+    moments = Moments.of(X, y)
+    objective = WithoutIntercept(MomentObjective(moments, CostRisk()))
+    start = part_of_mean(moments.positive.mean, moments.negative.mean)
+    solution = descent(counted, start, tol=1e-7)
+    # The last steps lower F by less than 1e-17 of 0.2.
+    assert solution.converged
+    assert len(calls) <= solution.n_iter + 5
 
 
 def test_a_point_is_evaluated_once():

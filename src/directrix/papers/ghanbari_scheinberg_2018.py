@@ -32,7 +32,9 @@ def descent(
     """Minimise by gradient steps, shortened until the value decreases enough.
 
     A trial is rejected where ``F(trial) > F(w) − c α ‖∇F‖²``. Algorithm 1 of the paper prints
-    ``+ c α ‖∇F‖²``, with which the value may rise.
+    ``+ c α ‖∇F‖²``, with which the value may rise. Where both values differ by rounding only, their
+    difference says nothing, and the slope at the trial decides instead: it must not be steeper than
+    ``1 − 2c`` times that at w, upwards (Hager and Zhang 2005, approximate Wolfe condition).
 
     Parameters
     ----------
@@ -55,13 +57,18 @@ def descent(
     enough = tol * norm
     path = Path(value, callback)
     while norm > enough and path.n_iter < max_iter:
-        step = 1.0
-        trial_value, trial_grad = objective(coef - step * grad)
-        while trial_value > value - c * step * norm**2 and step > np.finfo(float).eps:
-            step *= beta
+        step, rounding = 1.0, 2.0 * np.finfo(float).eps * abs(value)
+        while True:
             trial_value, trial_grad = objective(coef - step * grad)
-        if trial_value > value:
-            break
+            if trial_value <= value - c * step * norm**2 or (
+                trial_value <= value + rounding and trial_grad @ grad >= (2.0 * c - 1.0) * norm**2
+            ):
+                break
+            step *= beta
+            if step < np.finfo(float).eps:
+                return path.finish(
+                    "Gradient descent", coef, value, norm, converged=False, tol=enough
+                )
         coef, value, grad = coef - step * grad, trial_value, trial_grad
         norm = float(np.linalg.norm(grad))
         if not path.record(coef, value):
