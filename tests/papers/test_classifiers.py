@@ -20,6 +20,7 @@ from directrix.papers import (
     NormalErrorClassifier,
     NormalRankingClassifier,
     PlateauClassifier,
+    SLAClassifier,
     SmoothedPRBEPClassifier,
     SmoothedROCAreaClassifier,
     SparseKernelBetaBernoulliClassifier,
@@ -228,6 +229,25 @@ def test_plateaus_are_those_of_the_likelihood():
     probability = model.predict_proba(X)[:, 1]
     assert 0.1 <= probability.min() <= probability.max() <= 0.8
     np.testing.assert_array_equal(probability > 0.5, model.decision_function(X) > 0)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        SLAClassifier(fit_intercept=False),
+        BetaBernoulliClassifier("BBLR1", fit_intercept=False),
+        KernelBetaBernoulliClassifier("BBLR1", kernel="linear", lam=0.1, fit_intercept=False),
+        SparseKernelBetaBernoulliClassifier(
+            "BBLR1", kernel="linear", lam=1e-3, fit_intercept=False
+        ),
+    ],
+)
+def test_without_an_intercept_the_score_of_a_mirrored_row_has_the_other_sign(model):
+    X, y = rows(40, share=0.2)
+    model.fit(X, y)
+    np.testing.assert_allclose(
+        model.decision_function(-X), -model.decision_function(X), rtol=0, atol=1e-12
+    )
 
 
 def test_the_kernel_model_predicts_by_its_probability():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -53,6 +53,6 @@ class DataObjective:
         scores: FloatArray = self.X @ coef[:-1] + coef[-1]
         return scores
 
-    def sharpened(self, level: float) -> DataObjective:
+    def sharpened(self, level: float) -> Self:
         """Return the objective with the loss sharpened to ``level``."""
         return replace(self, loss=self.loss.sharpen(level))

@@ -5,17 +5,16 @@ import pytest
 from scipy.special import expit
 
 from directrix.linear.beta_bernoulli import BetaBernoulli
-from directrix.linear.objectives import DataObjective
 from directrix.papers.hasan_pal_2015.losses import ZeroOne
 from directrix.papers.hasan_pal_2015.plateaus import most_likely, search
-from directrix.papers.hasan_pal_2015.search import search_errors
+from directrix.papers.hasan_pal_2015.search import ConstantObjective, search_errors
 
 
 def objective(n=50, flipped=0.15, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 2))
     positive = (X[:, 0] > 0.2) ^ (rng.random(n) < flipped)
-    return DataObjective(X, positive, rng.uniform(0.5, 2.0, n), BetaBernoulli(0.3, 0.4), 1e-2)
+    return ConstantObjective(X, positive, rng.uniform(0.5, 2.0, n), BetaBernoulli(0.3, 0.4), 1e-2)
 
 
 START = np.array([1.0, 0.0, 0.0])

@@ -5,8 +5,8 @@ from scipy.stats import laplace, norm
 from sklearn.exceptions import ConvergenceWarning
 
 from directrix.linear.beta_bernoulli import BetaBernoulli
-from directrix.linear.objectives import DataObjective
 from directrix.papers import SparseKernelBetaBernoulliClassifier
+from directrix.papers.hasan_pal_2015.search import ConstantObjective
 from directrix.papers.hasan_pal_2015.sparse_prior import (
     GaussianLaplace,
     MixtureObjective,
@@ -21,7 +21,7 @@ def objective(seed=0, n=60, d=5):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d))
     y = rng.random(n) < 1.0 / (1.0 + np.exp(-X[:, [0, 1]] @ [2.0, -1.5]))
-    return DataObjective(X, y, np.ones(n), BetaBernoulli(0.4, 0.45), 0.02)
+    return ConstantObjective(X, y, np.ones(n), BetaBernoulli(0.4, 0.45), 0.02)
 
 
 def printed(rows, start, stages=(1, 2, 3), rounds=20, updates=20, tol=1e-5):  # noqa: C901, PLR0912, PLR0915 - as one piece, like the paper's

@@ -29,7 +29,11 @@ from directrix.papers.hasan_pal_2015.plateaus import (
     probability,
     search,
 )
-from directrix.papers.hasan_pal_2015.search import PenalizedInterceptObjective, search_errors
+from directrix.papers.hasan_pal_2015.search import (
+    ConstantObjective,
+    PenalizedInterceptObjective,
+    search_errors,
+)
 from directrix.papers.hasan_pal_2015.vertex import vertex_search
 from directrix.papers.kernels import KernelRows, kernel_of
 
@@ -67,6 +71,11 @@ class SLAClassifier(PaperClassifier):
     one with the fewest training errors is kept. Features are taken as they are; the constants of
     the search suit standardised ones.
 
+    Parameters
+    ----------
+    fit_intercept : bool
+        Whether there is b. The paper writes :math:`w^\top x`, and its errors are those with b.
+
     Attributes
     ----------
     coef_, intercept_ : arrays of shape (1, d) and (1,)
@@ -84,6 +93,9 @@ class SLAClassifier(PaperClassifier):
     0.99
     """
 
+    def __init__(self, *, fit_intercept: bool = True) -> None:
+        self.fit_intercept = fit_intercept
+
     def fit(self, X: Any, y: Any) -> Self:
         """Search from a linear support vector machine of the rows.
 
@@ -94,8 +106,10 @@ class SLAClassifier(PaperClassifier):
             Labels of two classes.
         """
         X, positive = self._rows(X, y)
-        svm = LinearSVC(dual="auto", random_state=0).fit(X, positive)
-        objective = DataObjective(X, positive, np.ones(len(positive)), Sigmoid())
+        intercept = self.fit_intercept
+        svm = LinearSVC(dual="auto", fit_intercept=intercept, random_state=0).fit(X, positive)
+        weight, constant = np.ones(len(positive)), float(intercept)
+        objective = ConstantObjective(X, positive, weight, Sigmoid(), constant=constant)
         start = np.append(svm.coef_, svm.intercept_)
         return self._keep(search_errors("sla", objective, start).solution, intercept=True)
 
@@ -158,39 +172,36 @@ class _BetaBernoulli(PaperClassifier):
         self.intercept_ = found.coef[-1:] - even
 
 
-def _objective(
-    columns: Any, positive: AnyArray, ridge: float, loss: BetaBernoulli
-) -> PenalizedInterceptObjective:
-    return PenalizedInterceptObjective(columns, positive, np.ones(len(positive)), loss, ridge)
+class _Rows(NamedTuple):
+    """What is fitted: columns, labels, λ over the number of rows, and the constant feature."""
 
+    columns: Any
+    positive: AnyArray
+    ridge: float
+    constant: float = 1.0
 
-def _logistic(columns: Any, positive: AnyArray, ridge: float) -> FloatArray:
-    """Return the coefficients of logistic regression, where descents start."""
-    objective = _objective(columns, positive, ridge, BetaBernoulli(mixing=0.0))
-    return lbfgs(objective, np.zeros(columns.shape[1] + 1), **_ROUGH).coef
+    def objective(self, loss: BetaBernoulli) -> PenalizedInterceptObjective:
+        weight = np.ones(len(self.positive))
+        return PenalizedInterceptObjective(
+            self.columns, self.positive, weight, loss, self.ridge, self.constant
+        )
 
+    def logistic(self) -> FloatArray:
+        """Return the coefficients of logistic regression, where descents start."""
+        objective = self.objective(BetaBernoulli(mixing=0.0))
+        return lbfgs(objective, np.zeros(self.columns.shape[1] + 1), **_ROUGH).coef
 
-def _plateaus_of(
-    plateaus: Any, columns: Any, positive: AnyArray, start: FloatArray
-) -> BetaBernoulli:
-    scores = columns @ start[:-1] + start[-1]
-    return loss_of(plateaus, positive, np.ones(len(positive)), scores)
+    def with_plateaus(self, plateaus: Any, start: FloatArray) -> PenalizedInterceptObjective:
+        """Return the objective whose plateaus may follow from a start."""
+        objective = self.objective(BetaBernoulli())
+        scores = objective.scores(start)
+        return self.objective(loss_of(plateaus, self.positive, objective.weight, scores))
 
-
-def _searched(
-    columns: Any,
-    positive: AnyArray,
-    variant: Variant,
-    ridge: float,
-    start: FloatArray,
-    *,
-    sparse_prior: bool = False,
-) -> Found:
-    """Search from given coefficients of the columns."""
-    loss = _plateaus_of(variant.plateaus, columns, positive, start)
-    objective = _objective(columns, positive, ridge, loss)
-    options = {"learns_plateaus": variant.learns, "sparse": sparse_prior}
-    return search(objective, start, variant.search, **options)
+    def searched(self, variant: Variant, start: FloatArray, *, sparse_prior: bool = False) -> Found:
+        """Search from given coefficients of the columns."""
+        objective = self.with_plateaus(variant.plateaus, start)
+        options = {"learns_plateaus": variant.learns, "sparse": sparse_prior}
+        return search(objective, start, variant.search, **options)
 
 
 class BetaBernoulliClassifier(_BetaBernoulli):
@@ -213,6 +224,9 @@ class BetaBernoulliClassifier(_BetaBernoulli):
         fixed constants; the others by SLAM, in which held-out rows choose λ, r, γ_min and γ_max.
     lam : float
         λ; SLAM replaces it.
+    fit_intercept : bool
+        Whether there is b. The paper writes :math:`w^\top x`, and its errors are those with b.
+        Without b, ``intercept_`` is minus the score at which both classes are equally probable.
 
     Attributes
     ----------
@@ -236,9 +250,12 @@ class BetaBernoulliClassifier(_BetaBernoulli):
     0.99
     """
 
-    def __init__(self, variant: str = "BBLR3", *, lam: float = 1.0) -> None:
+    def __init__(
+        self, variant: str = "BBLR3", *, lam: float = 1.0, fit_intercept: bool = True
+    ) -> None:
         self.variant = variant
         self.lam = lam
+        self.fit_intercept = fit_intercept
 
     def fit(self, X: Any, y: Any) -> Self:
         """Search from logistic regression with the same λ.
@@ -251,9 +268,8 @@ class BetaBernoulliClassifier(_BetaBernoulli):
         """
         variant = VARIANTS[choice("variant", self.variant, VARIANTS)]
         X, positive = self._rows(X, y)
-        ridge = self.lam / len(positive)
-        start = _logistic(X, positive, ridge)
-        self._keep_found(_searched(X, positive, variant, ridge, start), len(positive))
+        rows = _Rows(X, positive, self.lam / len(positive), float(self.fit_intercept))
+        self._keep_found(rows.searched(variant, rows.logistic()), len(positive))
         self.coef_ = self._coef[None, :-1].copy()
         return self
 
@@ -266,12 +282,19 @@ class _KernelClassifier(_BetaBernoulli):
     support_vectors_: Any
 
     def __init__(
-        self, variant: str = "BBLR2", *, kernel: Any = "rbf", tau: float = 1.0, lam: float = 1.0
+        self,
+        variant: str = "BBLR2",
+        *,
+        kernel: Any = "rbf",
+        tau: float = 1.0,
+        lam: float = 1.0,
+        fit_intercept: bool = True,
     ) -> None:
         self.variant = variant
         self.kernel = kernel
         self.tau = tau
         self.lam = lam
+        self.fit_intercept = fit_intercept
 
     def fit(self, X: Any, y: Any) -> Self:
         """Search for the coefficients of the distinct rows.
@@ -285,7 +308,9 @@ class _KernelClassifier(_BetaBernoulli):
         variant = VARIANTS[choice("variant", self.variant, VARIANTS)]
         X, positive = self._rows(X, y)
         space = KernelRows.of(kernel_of(self.kernel, self.tau), X)
-        found = self._found(space, positive, variant, self.lam / len(positive))
+        ridge, constant = self.lam / len(positive), float(self.fit_intercept)
+        rows = _Rows(space.of_rows, positive, ridge, constant)
+        found = self._found(space, rows, variant)
         kept = np.arange(len(found.coef) - 1) if found.kept is None else found.kept
         found = found._replace(coef=found.coef[np.append(kept, -1)])
         self._keep_found(found, len(positive))
@@ -299,9 +324,7 @@ class _KernelClassifier(_BetaBernoulli):
             return np.zeros((X.shape[0], 0))
         return kernel_of(self.kernel, self.tau)(X, self.support_vectors_)
 
-    def _found(
-        self, space: KernelRows, positive: AnyArray, variant: Variant, ridge: float
-    ) -> Found:
+    def _found(self, space: KernelRows, rows: _Rows, variant: Variant) -> Found:
         raise NotImplementedError
 
     def __sklearn_tags__(self) -> Any:
@@ -328,6 +351,8 @@ class KernelBetaBernoulliClassifier(_KernelClassifier):
         Bandwidth of the kernel "rbf", :math:`e^{-\|x - z\|^2 / 2 \tau^2}`.
     lam : float
         λ; SLAM replaces it.
+    fit_intercept : bool
+        Whether there is b, which eq. 36 lacks.
 
     Attributes
     ----------
@@ -346,11 +371,9 @@ class KernelBetaBernoulliClassifier(_KernelClassifier):
     True
     """
 
-    def _found(
-        self, space: KernelRows, positive: AnyArray, variant: Variant, ridge: float
-    ) -> Found:
-        columns = space.of_rows
-        return _searched(columns, positive, variant, ridge, _logistic(columns, positive, ridge))
+    def _found(self, space: KernelRows, rows: _Rows, variant: Variant) -> Found:
+        del space
+        return rows.searched(variant, rows.logistic())
 
 
 class SparseKernelBetaBernoulliClassifier(_KernelClassifier):
@@ -373,13 +396,11 @@ class SparseKernelBetaBernoulliClassifier(_KernelClassifier):
     True
     """
 
-    def _found(
-        self, space: KernelRows, positive: AnyArray, variant: Variant, ridge: float
-    ) -> Found:
+    def _found(self, space: KernelRows, rows: _Rows, variant: Variant) -> Found:
         coordinates, back = space.coordinates()
-        start = _logistic(coordinates, positive, ridge)
+        start = rows._replace(columns=coordinates).logistic()
         start = np.append(back @ start[:-1], start[-1])
-        return _searched(space.of_rows, positive, variant, ridge, start, sparse_prior=True)
+        return rows.searched(variant, start, sparse_prior=True)
 
 
 class PlateauClassifier(_BetaBernoulli):
@@ -428,13 +449,14 @@ class PlateauClassifier(_BetaBernoulli):
         """
         plateaus = checked_plateaus(self.plateaus)
         X, positive = self._rows(X, y)
-        start = _logistic(X, positive, self.lam / len(positive))
-        loss = _plateaus_of(plateaus, X, positive, start)
-        objective = _objective(X, positive, self.lam / len(positive), loss)
+        rows = _Rows(X, positive, self.lam / len(positive))
+        start = rows.logistic()
+        objective = rows.with_plateaus(plateaus, start)
         if plateaus == "learned":
             found = learn(objective, start, **_EXACT)
         else:
             solution = lbfgs(objective, start, **_EXACT)
+            loss: Any = objective.loss
             found = Found(solution.coef, loss, objective.ridge, solution.n_iter)
         self._keep_found(found, len(positive))
         self.coef_ = self._coef[None, :-1].copy()

@@ -17,7 +17,11 @@ from directrix.exceptions import find_stacklevel, is_silenced
 from directrix.linear.beta_bernoulli import BetaBernoulli
 from directrix.linear.lbfgs import lbfgs
 from directrix.linear.objectives import DataObjective
-from directrix.papers.hasan_pal_2015.search import START_GAMMAS, search_errors
+from directrix.papers.hasan_pal_2015.search import (
+    START_GAMMAS,
+    ConstantObjective,
+    search_errors,
+)
 from directrix.papers.hasan_pal_2015.sparse_prior import GaussianLaplace, sparse_sla
 
 # ── Plateaus of a Beta-Bernoulli model: the least and the greatest probability that it gives ──────
@@ -249,7 +253,7 @@ _MOST_LOG_SHARPNESS = 10.0
 
 
 def search(
-    objective: DataObjective,
+    objective: ConstantObjective,
     start: FloatArray,
     solver: str,
     *,

@@ -27,7 +27,25 @@ _INTERCEPT_PENALTY = 1e-8
 
 
 @dataclass(frozen=True)
-class PenalizedInterceptObjective(DataObjective):
+class ConstantObjective(DataObjective):
+    """A loss of a linear model whose last feature is a constant: 0 is no intercept."""
+
+    constant: float = 1.0
+
+    def __call__(self, coef: FloatArray) -> tuple[float, FloatArray]:
+        """Return value and gradient at ``coef``, intercept last."""
+        value, grad = super().__call__(coef)
+        grad[-1] *= self.constant
+        return value, grad
+
+    def scores(self, coef: FloatArray) -> FloatArray:
+        """Return the score of each row."""
+        scores: FloatArray = self.X @ coef[:-1] + self.constant * coef[-1]
+        return scores
+
+
+@dataclass(frozen=True)
+class PenalizedInterceptObjective(ConstantObjective):
     r"""A loss of a linear model with a ridge, and a tiny penalty of the intercept.
 
     .. math:: F(w, b) = L(X w + b) + \frac{\lambda}{2} \|w\|^2 + \frac{10^{-8}}{2} b^2
@@ -58,7 +76,7 @@ class Searched(NamedTuple):
 
 def search_errors(
     name: str,
-    objective: DataObjective,
+    objective: ConstantObjective,
     start: FloatArray,
     *,
     gammas: Sequence[float] = START_GAMMAS,
@@ -81,7 +99,7 @@ def search_errors(
     return Searched(run(objective, start, **constants), gamma, objective.ridge)
 
 
-def _sla(objective: DataObjective, start: FloatArray, **constants: Any) -> Solution:
+def _sla(objective: ConstantObjective, start: FloatArray, **constants: Any) -> Solution:
     # Each probe reads one column.
     by_column = replace(objective, X=objective.X.tocsc()) if _is_sparse(objective) else objective
     return sla(
@@ -93,7 +111,7 @@ def _sla(objective: DataObjective, start: FloatArray, **constants: Any) -> Solut
     )
 
 
-def _tune(objective: DataObjective, gammas: Sequence[float], run: Callable[..., Any]) -> Tuned:
+def _tune(objective: ConstantObjective, gammas: Sequence[float], run: Callable[..., Any]) -> Tuned:
     """Return the constants of SLA and the ridge that rows held out choose."""
     hashes = hash_with_label(row_hash(as_rows(objective.X)), objective.positive)
     keys = copy_keys(hashes, copy_numbers(hashes, objective.weight))
@@ -119,14 +137,14 @@ def _tune(objective: DataObjective, gammas: Sequence[float], run: Callable[..., 
     )
 
 
-def _error_rate(objective: DataObjective) -> Callable[[FloatArray], float]:
+def _error_rate(objective: ConstantObjective) -> Callable[[FloatArray], float]:
     """Return a function from coefficients to the error rate on the rows of an objective."""
     exact = replace(objective, loss=ZeroOne(), ridge=0.0)
     return lambda coef: exact(coef)[0]
 
 
 def probe_values(
-    objective: DataObjective,
+    objective: ConstantObjective,
     coef: FloatArray,
     coordinate: int,
     offsets: FloatArray,
@@ -139,7 +157,8 @@ def probe_values(
     if coordinate < d and loss.separable and _is_sparse(objective):
         values = _sparse_probe(objective, loss, scores, coordinate, offsets)
     else:
-        column = np.ones(len(scores)) if coordinate == d else _column(objective.X, coordinate)
+        constant = np.full(len(scores), objective.constant)
+        column = constant if coordinate == d else _column(objective.X, coordinate)
         moved = scores[:, None] + column[:, None] * offsets
         values = loss.values(objective.positive, moved, objective.weight)
     squares = coef[:-1] @ coef[:-1] + np.zeros_like(offsets)
@@ -149,7 +168,7 @@ def probe_values(
 
 
 def _sparse_probe(
-    objective: DataObjective,
+    objective: ConstantObjective,
     loss: Loss,
     scores: FloatArray,
     coordinate: int,
@@ -172,7 +191,7 @@ def _sparse_probe(
     return values
 
 
-def _is_sparse(objective: DataObjective) -> bool:
+def _is_sparse(objective: ConstantObjective) -> bool:
     return bool(sparse.issparse(objective.X))
 
 

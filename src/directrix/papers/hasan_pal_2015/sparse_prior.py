@@ -9,7 +9,6 @@ import numpy as np
 from scipy.special import expit
 
 from directrix._typing import AnyArray, FloatArray
-from directrix.linear.objectives import DataObjective
 from directrix.papers.hasan_pal_2015.continuation import (
     RADIUS,
     SHRINK,
@@ -18,7 +17,7 @@ from directrix.papers.hasan_pal_2015.continuation import (
     gradient_descent,
     sharpness_levels,
 )
-from directrix.papers.hasan_pal_2015.search import probe_values
+from directrix.papers.hasan_pal_2015.search import ConstantObjective, probe_values
 
 # ── The prior ─────────────────────────────────────────────────────────────────────────────────────
 
@@ -105,7 +104,7 @@ class MixtureObjective:
     is the objective with its ridge.
     """
 
-    objective: DataObjective
+    objective: ConstantObjective
     prior: GaussianLaplace | None
 
     def __call__(self, coef: FloatArray) -> tuple[float, FloatArray]:
@@ -132,7 +131,7 @@ class MixtureObjective:
 
 
 def sparse_sla(
-    objective: DataObjective,
+    objective: ConstantObjective,
     start: FloatArray,
     *,
     radius: float = RADIUS,
@@ -183,7 +182,7 @@ def sparse_sla(
 
 
 def _sparsify(
-    objective: DataObjective, coef: FloatArray, prior: GaussianLaplace | None
+    objective: ConstantObjective, coef: FloatArray, prior: GaussianLaplace | None
 ) -> tuple[FloatArray, GaussianLaplace, AnyArray]:
     """Run stage 2; return the coefficients, the prior, and which are in the Laplacian cluster."""
     size = np.abs(coef[:-1])
