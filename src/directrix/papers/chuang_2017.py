@@ -6,10 +6,10 @@ kernel, without an intercept. The notes minimise them by stochastic gradients.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from math import exp
-from operator import mul
 from typing import Any, ClassVar, Self
 from warnings import warn
 
@@ -17,6 +17,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import SGDClassifier
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
@@ -86,7 +87,8 @@ LOSSES: dict[str, tuple[MarginLoss, Callable[[float], float]]] = {
 # ── Stochastic gradients ──────────────────────────────────────────────────────────────────────────
 
 _LEAST_STEEPNESS = 0.25
-_BLOCK, _TOGETHER = 16, 64  # steps of a block, and blocks whose products are made together
+#: The losses whose steps scikit-learn has compiled, by their names there.
+_COMPILED = {"logistic": "log_loss", "hinge": "hinge", "squared": "squared_error"}
 
 
 def _steepness(slope: Callable[[float], float]) -> float:
@@ -97,20 +99,6 @@ def _steepness(slope: Callable[[float], float]) -> float:
     return max(_LEAST_STEEPNESS, 0.5 * (slope(1.0) - slope(-1.0)))
 
 
-def _blocks(rows: Any, drawn: AnyArray) -> Iterator[tuple[Any, list[list[float]]]]:
-    """Yield the rows of each block, and their scalar products."""
-    for begin in range(0, len(drawn), _BLOCK * _TOGETHER):
-        part = rows[drawn[begin : begin + _BLOCK * _TOGETHER]]
-        whole = 0 if sparse.issparse(part) else part.shape[0] // _BLOCK
-        if whole:
-            stack = part[: whole * _BLOCK].reshape(whole, _BLOCK, -1)
-            yield from zip(stack, (stack @ stack.transpose(0, 2, 1)).tolist(), strict=True)
-        for start in range(whole * _BLOCK, part.shape[0], _BLOCK):
-            block = part[start : start + _BLOCK]
-            gram = block @ block.T
-            yield block, (gram.toarray() if sparse.issparse(gram) else gram).tolist()
-
-
 def _step_sizes(first: float, taken: int, n: int) -> FloatArray:
     sizes: FloatArray = first / np.sqrt(np.arange(taken + 1.0, taken + n + 1.0))
     return sizes
@@ -119,7 +107,7 @@ def _step_sizes(first: float, taken: int, n: int) -> FloatArray:
 def linear_sgd(
     X: Any,
     positive: AnyArray,
-    slope: Callable[[float], float],
+    loss: str,
     *,
     lam: float,
     value_of: Callable[[FloatArray], float],
@@ -134,40 +122,54 @@ def linear_sgd(
 
     for a row i drawn at random. The first step is :math:`c = 1 / (\lambda + L \max_i
     (1 + \|x_i\|^2))` with L the `_steepness` of the loss. It starts from zero; a pass is as many
-    steps as there are rows.
-
-    Steps are taken in blocks. The margins of a block follow from those at its start and from the
-    scalar products of its rows, so that a step costs a few numbers and a block a few products.
+    steps as there are rows. scikit-learn takes the steps of the losses that it knows, but for the
+    intercept of sparse rows, whose step it shortens.
     """
-    sign = np.where(positive, 1.0, -1.0)
-    rows = sparse.csr_array(X.multiply(sign[:, None])) if sparse.issparse(X) else X * sign[:, None]
-    squares = rows.multiply(rows).sum(axis=1) if sparse.issparse(X) else (rows * rows).sum(axis=1)
-    first, n = 1.0 / (lam + _steepness(slope) * (1.0 + float(np.max(squares)))), len(sign)
-    theta, bias = np.zeros(X.shape[1]), 0.0
-    history = [value_of(np.append(theta, bias))]
+    slope = LOSSES[loss][1]
+    squares = X.multiply(X).sum(axis=1) if sparse.issparse(X) else (X * X).sum(axis=1)
+    first, n = 1.0 / (lam + _steepness(slope) * (1.0 + float(np.max(squares)))), len(positive)
+    compiled = None
+    if loss in _COMPILED and not (intercept and sparse.issparse(X)):
+        steps = {"learning_rate": "invscaling", "eta0": first, "power_t": 0.5, "shuffle": False}
+        compiled = SGDClassifier(loss=_COMPILED[loss], alpha=lam, fit_intercept=intercept, **steps)
+    point = np.zeros(X.shape[1] + 1)
+    history = [value_of(point)]
     for number in range(passes):
         drawn = rng.randint(n, size=n)
-        sizes = np.zeros(-(-n // _BLOCK) * _BLOCK)
-        sizes[:n] = _step_sizes(first, number * n, n)
-        # θ is a factor times its start less a combination of the rows of the block.
-        factor = np.cumprod(1.0 - lam * sizes.reshape(-1, _BLOCK), axis=1)
-        lengths = (sizes.reshape(factor.shape) / factor).tolist()
-        factors = np.column_stack([np.ones(len(factor)), factor]).tolist()
-        signs, taken = sign[drawn].tolist(), 0
-        for number_of_block, (block, products) in enumerate(_blocks(rows, drawn)):
-            before, length = factors[number_of_block], lengths[number_of_block]
-            combined: list[float] = []
-            for k, at_start in enumerate((block @ theta).tolist()):
-                margin = before[k] * (at_start - sum(map(mul, combined, products[k])))
-                steep = slope(margin + bias * signs[taken] if intercept else margin)
-                combined.append(length[k] * steep)
-                if intercept:
-                    bias -= float(sizes[taken]) * steep * signs[taken]
-                taken += 1
-            theta = before[len(combined)] * (theta - block.T @ np.array(combined))
-        history.append(value_of(np.append(theta, bias)))
+        rows, labels = X[drawn], positive[drawn]
+        if compiled is not None:
+            compiled.partial_fit(rows, labels, classes=[False, True])
+            point = np.append(compiled.coef_, compiled.intercept_)
+        else:
+            sizes = _step_sizes(first, number * n, n)
+            point = _stepped(point, rows, labels, slope, sizes, lam, float(intercept))
+        history.append(value_of(point))
         _require_bounded(history)
-    return _solution(np.append(theta, bias), history)
+    return _solution(point, history)
+
+
+def _stepped(
+    point: FloatArray,
+    rows: Any,
+    labels: AnyArray,
+    slope: Callable[[float], float],
+    sizes: FloatArray,
+    lam: float,
+    free: float,
+) -> FloatArray:
+    """Return coefficients and intercept after a step along each row; ``free`` 0 is no intercept."""
+    theta, bias = point[:-1].copy(), float(point[-1])
+    columns: Iterable[Any] = repeat(slice(None))
+    values = rows
+    if sparse.issparse(rows):
+        columns, values = (np.split(x, rows.indptr[1:-1]) for x in (rows.indices, rows.data))
+    signs = np.where(labels, 1.0, -1.0).tolist()
+    for at, value, sign, size in zip(columns, values, signs, sizes.tolist(), strict=False):
+        move = size * slope(sign * (float(value.dot(theta[at])) + bias)) * sign
+        theta *= 1.0 - size * lam
+        theta[at] -= move * value
+        bias -= free * move
+    return np.append(theta, bias)
 
 
 def kernel_sgd(
@@ -389,10 +391,9 @@ class MarginLossClassifier(PaperClassifier):
         return tags
 
     def _by_sgd(self, X: Any, positive: AnyArray) -> Solution:
-        loss, slope = LOSSES[self.loss]
-        objective = objective_of(X, positive, loss, self.lam, intercept=True)
+        objective = objective_of(X, positive, LOSSES[self.loss][0], self.lam, intercept=True)
         return linear_sgd(
-            X, positive, slope, value_of=lambda coef: objective(coef)[0], **self._options()
+            X, positive, self.loss, value_of=lambda coef: objective(coef)[0], **self._options()
         )
 
     def _by_kernel_sgd(self, space: KernelRows, positive: AnyArray) -> Solution:
