@@ -1,8 +1,7 @@
 """The report ``tables.md``: each table as printed beside ours, and whether its claim holds.
 
-A claim about sets holds where it is true on three quarters of them at least. "Similar" is within
-0.01 of the test metric. Time has no seconds: its unit is the fit of the frontier for the same
-metric to the same rows, in the same run.
+See `benchmarks.papers.claims` for the rule. Time has no seconds: its unit is the fit of the
+frontier for the same metric to the same rows, in the same run.
 
 Segment has 210 rows, as Table 4.4 says, or all 2,310. A fold of 210 rows has 42 to test on, so its
 accuracy is a multiple of 1/42. Of 20 folds with m errors between them, the mean is 1 - m / 840 and
@@ -17,9 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.harness.markdown import holds, listed, table, verdict
+from benchmarks.harness.markdown import listed, table, verdict
 from benchmarks.harness.record import Record, Row, numbers, parse
-from benchmarks.papers.claims import MOST, Claim, claim_table
+from benchmarks.papers.claims import LEVEL, Claim, Counts, claim_table
 from benchmarks.papers.ghanbari_2019 import figures, second_order
 from benchmarks.papers.ghanbari_2019.config import (
     ARTIFICIAL,
@@ -39,6 +38,8 @@ from directrix._typing import FloatArray
 
 #: The method whose fit is the unit of time.
 BASE = "frontier"
+#: Where the paper prints the metrics of real sets.
+TABLES = {"accuracy": "4.5", "AUC": "4.6"}
 
 
 RECORD = Record(
@@ -129,6 +130,11 @@ class Paper:
         """Return a cell without its deviation, or NaN where it is empty."""
         cell = self.cells.get((table, name, method))
         return nan if cell is None else float(cell.split("±")[0])
+
+    def counts(self, metric: str, names: list[str]) -> Counts:
+        """Return how the printed figures of some real sets compare."""
+        ours, rival = ([self.number(TABLES[metric], n, m) for n in names] for m in PAIRS[metric])
+        return Counts.of(np.subtract(ours, rival))
 
     def time_ratio(self, table: str, name: str, slow: str, fast: str) -> float:
         """Return printed seconds of one method to those of another, moments counted if printed."""
@@ -252,11 +258,12 @@ def _approximation() -> Claim:
         [s.value for s in shown if s.what == f"{model}, correlation"] for model in ("risk", "loss")
     )
     better = sum(risk > loss for risk, loss in zip(near, far, strict=True))
-    return Claim(
+    return Claim.of_cases(
         PAPER,
         "Error and ranking loss are effectively approximated by smooth functions of the first and "
         "second moments",
-        holds(better >= MOST * len(near)),
+        better,
+        len(near),
         f"along {len(near)} paths the risk correlates better with the empirical metric than the "
         f"surrogate loss on {better}, with r from {min(near):.2f} to {max(near):.2f}; it is "
         f"{np.median(gaps):.3f} away in the median and {max(gaps):.3f} at most",
@@ -267,10 +274,11 @@ def _normality() -> Claim:
     shown = [parse(row, figures.Shown) for row in figures.RECORD.rows()]
     margins = [s for s in shown if s.figure in figures.SETS_OF_MARGINS]
     near = [s for s in margins if s.value <= figures.NEARLY]
-    return Claim(
+    return Claim.of_cases(
         PAPER,
         "The output of the linear classifier has an approximately normal distribution",
-        holds(len(near) >= MOST * len(margins)),
+        len(near),
+        len(margins),
         f"the Kolmogorov distance to the normal is at most {figures.NEARLY} for {len(near)} of "
         f"{len(margins)} histograms, and {max(s.value for s in margins):.2f} at most",
     )
@@ -278,28 +286,29 @@ def _normality() -> Claim:
 
 def _quality(results: Results, metric: str) -> Claim:
     ours, rival = PAIRS[metric]
-    names = sets(results, metric)
-    # Segment is 210 rows or 2,310, and a verdict may depend on which.
+    names, paper = sets(results, metric), Paper()
+    # Segment is 210 rows or 2,310.
     gaps, other = (
         [float(results.gap(name, metric, ours, rival).mean()) for name in some]
         for some in (names, [MANY if name == FEW else name for name in names])
     )
-    good, good_of_other = (sum(gap >= -SIMILAR for gap in of) for of in (gaps, other))
-    worst = int(np.argmin(gaps))
+    worst, counts = int(np.argmin(gaps)), Counts.of(gaps)
     text = f"Test {metric} is similar to or better than that of state-of-the-art approaches"
     figure = (
-        f"{ours} is at most {SIMILAR} below {rival} on {good} of {len(gaps)} real sets; at worst "
-        f"{gaps[worst]:+.3f} ({names[worst]}). With all 2,310 rows of segment: on {good_of_other}, "
-        f"so that it {holds(good_of_other >= MOST * len(gaps))}"
+        f"{ours} against {rival}: {counts} of {len(gaps)} real sets (printed: "
+        f"{paper.counts(metric, names).judged}); at worst {gaps[worst]:+.3f} ({names[worst]}). "
+        f"With all 2,310 rows of segment: {Counts.of(other)}"
     )
-    return Claim.of_cases(PAPER, text, good, len(gaps), figure)
+    return Claim.of_cases(PAPER, text, counts.kept, len(gaps), figure)
 
 
 def _time(results: Results, metric: str) -> Claim:
     ours, rival = PAIRS[metric]
-    ratios = [results.time_ratio(name, metric, rival, ours) for name in sets(results, metric)]
+    names, paper = sets(results, metric), Paper()
+    ratios = [results.time_ratio(name, metric, rival, ours) for name in names]
+    printed = [paper.time_ratio(TABLES[metric], name, rival, ours) for name in names]
     text = f"In a fraction of the time ({metric})"
-    return Claim.of_times(PAPER, text, ratios, rival, ours)
+    return Claim.of_times(PAPER, text, ratios, printed, rival, ours)
 
 
 def _second_order() -> list[Claim]:
@@ -307,11 +316,12 @@ def _second_order() -> list[Claim]:
     if not held.problems:
         return []
     return [
-        Claim(
+        Claim.of_cases(
             PAPER,
             "Second-order methods with Hessian-vector products do not outperform L-BFGS in time, "
             "with similar accuracy (§4)",
-            holds(min(held.not_faster, held.similar) >= MOST * held.problems),
+            min(held.not_faster, held.similar),
+            held.problems,
             f"Newton-CG is not faster on {held.not_faster} of {held.problems} problems "
             f"({held.ratio:.2g} times the CPU time in the median), and its test metric is similar "
             f"on {held.similar}",
@@ -323,8 +333,6 @@ def _second_order() -> list[Claim]:
 
 
 REPORT = Path(__file__).with_name("tables.md")
-#: Metrics that are no farther apart are called similar.
-SIMILAR = 0.01
 #: Where the paper's text says that moments of rows do not beat the rival.
 _EXCEPTIONS = {"4.2": ("data_8", "data_9"), "4.3": ()}
 #: Why there are fewer runs than planned.
@@ -350,7 +358,8 @@ def lines(results: Results, paper: Paper) -> list[str]:
         "Not run here: gisette, rcv1 and realsim, whose rows are not at hand. Of mnist the paper",
         "has 100,000 rows and does not say whence; here it is the sample of 10,000 rows that the",
         "report of 2018 has. Sets may have fewer than the 20 runs of the paper: the columns of",
-        "runs say how many. Iterations are means over runs.",
+        "runs say how many. Iterations are means over runs. A claim holds in 85 % of the cases, in",
+        "part in 60 %; printed figures are judged by the same rule.",
         "",
         "## The claims of the abstract",
         "",
@@ -522,21 +531,17 @@ def _real(results: Results, paper: Paper, number: str, metric: str) -> list[str]
             )
         )
     gaps = {name: results.gap(name, metric, ours, rival).mean() for name in names}
-    printed_gaps = [
-        paper.number(number, name, ours) - paper.number(number, name, rival) for name in names
-    ]
-    similar = sum(abs(gap) <= SIMILAR for gap in gaps.values())
-    printed_similar = sum(abs(gap) <= SIMILAR for gap in printed_gaps)
-    far = ", ".join(f"{n} {gap:+.3f}" for n, gap in gaps.items() if abs(gap) > SIMILAR)
+    counts = Counts.of(gaps.values())
+    far = ", ".join(f"{n} {gap:+.3f}" for n, gap in gaps.items() if abs(gap) > LEVEL)
     faster = sum(results.time_ratio(name, metric, rival, ours) > 1 for name in names)
     return [
         *table(" | ".join(header), rows, f"Table {number}: {metric} on real sets"),
         "",
         (
-            f'Claim: {ours} is as good as {rival}. {verdict(similar, len(names))} ("as good": '
-            f"within {SIMILAR}): on {similar} of {len(names)} sets (printed on the same sets: "
-            f"{printed_similar}); {ours} less {rival} where it is farther: {far or 'none'}. Claim: "
-            f"in less time. {verdict(faster, len(names))}: faster on {faster} of {len(names)}."
+            f"Claim: {ours} is as good as {rival}. {verdict(counts.kept, len(names))}: {counts} of "
+            f"{len(names)} sets (printed on the same sets: {paper.counts(metric, names)}); "
+            f"{ours} less {rival} where it is farther: {far or 'none'}. Claim: in "
+            f"less time. {verdict(faster, len(names))}: faster on {faster} of {len(names)}."
         ),
         "",
         *(_beside(results, metric, names, method, ours) for method in OURS[:2]),
@@ -577,7 +582,7 @@ def _table_7(results: Results, paper: Paper) -> list[str]:
         all(paper.number("4.7", n, "LDA") < paper.number("4.7", n, m) for m in both)
         for n in with_lda
     )
-    close = [n for n in with_adam if results.gap(n, "accuracy", "ADAM", "F_log").mean() >= -SIMILAR]
+    close = [n for n in with_adam if results.gap(n, "accuracy", "ADAM", "F_log").mean() >= -LEVEL]
     agree = sum((name in close) == (name in _ADAM_IS_GOOD_ON) for name in with_adam)
     return [
         *table(" | ".join(header), rows, "Table 4.7: LDA and Adam, accuracy on real sets"),
@@ -587,7 +592,7 @@ def _table_7(results: Results, paper: Paper) -> list[str]:
             f"both on {inferior} of {len(with_lda)} sets (printed on the same sets: "
             f"{printed_inferior}). Claim: Adam is as good as L-BFGS on "
             f"{', '.join(_ADAM_IS_GOOD_ON)} only. {verdict(agree, len(with_adam))}: so on {agree} "
-            f"of {len(with_adam)}; within {SIMILAR} of F_log or above on "
+            f"of {len(with_adam)}; within {LEVEL} of F_log or above on "
             f"{', '.join(close) or 'none'}."
         ),
     ]

@@ -7,14 +7,10 @@ test metric of six methods against CPU time, on four sets at two fixed λ.
 ``python -m benchmarks.papers.zhang_2012.run figures`` appends the problems that ``figures.csv``
 lacks, then writes ``figures.md`` and ``figure_1.png`` to ``figure_4.png`` anew: Figures 1 to 4 of
 the paper, with the λ that is best on validation rows.
-
-``python -m benchmarks.papers.zhang_2012.run claims`` prints the verdict on each claim of the
-paper's abstract as CSV; it measures nothing.
 """
 
 from __future__ import annotations
 
-import csv
 import sys
 from collections.abc import Iterator
 from functools import lru_cache
@@ -22,7 +18,6 @@ from itertools import product
 from math import inf
 
 from benchmarks.harness.runner import Part, Study
-from benchmarks.papers.claims import Claim
 from benchmarks.papers.zhang_2012 import figures, trajectories
 from benchmarks.papers.zhang_2012.methods import Objectives, runs_of, solve
 from benchmarks.papers.zhang_2012.results import (
@@ -115,14 +110,11 @@ STUDIES = {
 
 
 def main() -> None:
-    """Run an experiment and report, or print the claims."""
+    """Run an experiment and report."""
     experiment = sys.argv.pop(1) if len(sys.argv) > 1 else ""
-    if experiment == "claims":
-        csv.writer(sys.stdout, lineterminator="\n").writerows([Claim._fields, *figures.claims()])
-    elif experiment in STUDIES:
-        STUDIES[experiment].main(__doc__)
-    else:
-        sys.exit(f"say which: {', '.join(STUDIES)} or claims")
+    if experiment not in STUDIES:
+        sys.exit(f"say which: {' or '.join(STUDIES)}")
+    STUDIES[experiment].main(__doc__)
 
 
 if __name__ == "__main__":

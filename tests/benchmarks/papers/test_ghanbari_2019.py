@@ -48,13 +48,7 @@ def test_times_are_relative_to_a_fit_that_is_always_there():
     assert grouped_by(fits, *key).keys() == grouped_by(base, *key).keys()
 
 
-#: The tracked descents on risks began with a trial of the length of the gradient.
-OLDER_FIRST_STEP = pytest.mark.xfail(
-    reason="tracked before the first trial had length one: to be measured again", strict=True
-)
-
-
-@pytest.mark.parametrize("metric", ["accuracy", pytest.param("AUC", marks=OLDER_FIRST_STEP)])
+@pytest.mark.parametrize("metric", ["accuracy", "AUC"])
 def test_artificial_figures_are_found_again(metric):
     assert is_found_again("data_1", metric, "approximate moments")
 
@@ -87,7 +81,7 @@ def test_some_printed_accuracies_of_segment_cannot_be_of_210_rows():
     assert possible(0.9617, 0.0331)
 
 
-@pytest.mark.parametrize("metric", ["accuracy", pytest.param("AUC", marks=OLDER_FIRST_STEP)])
+@pytest.mark.parametrize("metric", ["accuracy", "AUC"])
 def test_second_order_figures_are_found_again(metric):
     try:
         folder()

@@ -1,14 +1,12 @@
 """The experiment of Zhang, Saha and Vishwanathan: its objectives, records, reports and claims."""
 
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import sparse
 
 from benchmarks.harness.data import Rows
-from benchmarks.papers.claims import claim_table
 from benchmarks.papers.zhang_2012 import figures, trajectories
 from benchmarks.papers.zhang_2012.methods import Objectives, solve
 from benchmarks.papers.zhang_2012.results import (
@@ -29,8 +27,6 @@ from benchmarks.papers.zhang_2012.results import (
 )
 from benchmarks.papers.zhang_2012.run import best_of
 from directrix.papers.zhang_saha_vishwanathan_2011 import SmoothedROCArea
-
-DOCS = Path(__file__).parents[3] / "docs"
 
 
 def small_problem(loss):
@@ -80,12 +76,7 @@ def test_no_gradient_changes_faster_than_the_bound_of_the_paper(loss):
             assert change <= task.lipschitz(times) * np.linalg.norm(step) * (1.0 + 1e-9)
 
 
-#: The tracked runs of the break-even point were made with rows multiplied by 2 n₊ / n: the same
-#: problem, in which the first steps have other lengths.
-OTHER_UNITS = pytest.mark.xfail(reason="tracked in other units: to be measured again", strict=True)
-
-
-@pytest.mark.parametrize("loss", [pytest.param("prbep", marks=OTHER_UNITS), "auc"])
+@pytest.mark.parametrize("loss", LOSSES)
 def test_first_evaluations_made_again_have_the_tracked_objective(loss):
     try:
         train, _, test = parts_of_figure("web8")
@@ -175,13 +166,3 @@ def test_claims_of_known_curves():
     fixed[Problem("a9a", "auc", 1e-5)]["bmrm"] = [Point(500, 2.0, 0.1, 0.9)]
     words = [claim.verdict for claim in figures.judged([*fixed.values()], fixed)]
     assert words == ["does not hold"] * 5
-
-
-def test_the_page_on_the_paper_has_the_verdicts_of_the_tracked_runs():
-    text = (DOCS / "theory" / "smoothing.md").read_text(encoding="utf-8")
-    assert "\n".join(claim_table(figures.claims())) in text
-
-
-def test_the_page_on_the_paper_has_the_short_table_of_the_tracked_runs():
-    text = (DOCS / "theory" / "smoothing.md").read_text(encoding="utf-8")
-    assert "\n".join(trajectories.short_table(TRAJECTORIES.rows())) in text
