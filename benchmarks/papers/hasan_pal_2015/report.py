@@ -261,7 +261,9 @@ _PAIRS = (
 _SLA = "a fit probes every coefficient at up to 80 offsets in each of many sweeps"
 #: Why a method by SLAM is not measured in full, by protocol.
 _SLAM = {
-    **dict.fromkeys(("train", "clean", "outl", "flip"), "a fit to liver can take minutes"),
+    **dict.fromkeys(
+        ("train", "clean", "outl", "flip"), "a fit takes seconds to minutes of CPU time"
+    ),
     "large": "a fit to 3,000 of its 49,749 rows takes 25 s of CPU time, and a fold has 39,799",
     "reviews": "a sweep over all coefficients takes 10 s of CPU time or more, a fit needs hundreds",
 }

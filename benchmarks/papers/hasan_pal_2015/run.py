@@ -24,8 +24,7 @@ of `methods.PROTOCOLS`, ``--quick`` one repeat and no slow method, ``--report`` 
   errors, and probes a coefficient at all offsets before the next; the ridge of BBLR1 and BBLR2 is
   1, not one of cross-validation; BBLR4 leaves the ridge to SLAM too. Their training errors are
   those on the wrong side of the line that the search found (BBLR4: of the probability one half,
-  which it learns). The first repeat of BBLR3 in tables 4 to 8 predicts with the sharpness of
-  maximum likelihood, later ones with the last of the search, as in the paper.
+  which it learns).
 * Ours: "lbfgs" is a descent from the logistic solution instead of a search; its ridge is 1, or
   where it says "tuned", that of the grid of ``alpha="auto"`` (for reviews {0.1, 1, 10, 100}) with
   the least held-out log-loss. "robust" is our default. Slow methods have fewer repeats.

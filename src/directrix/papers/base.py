@@ -17,10 +17,11 @@ from directrix.linear.lbfgs import Objective, Solution
 from directrix.linear.loss import Loss
 from directrix.linear.objectives import DataObjective
 from directrix.moments import Moments
+from directrix.papers.kernels import kernel_of
 
 
 class PaperClassifier(ClassifierMixin, BaseEstimator):
-    """Base class of the papers' classifiers: two classes, linear unless a subclass says otherwise.
+    """Base class of the papers' classifiers: two classes, linear in the rows or in their kernels.
 
     The last of ``classes_``, which are sorted, is the paper's class +1. Features are taken as they
     are: where a paper standardises them, put a scaler before the classifier. Fits run on a copy, so
@@ -29,9 +30,15 @@ class PaperClassifier(ClassifierMixin, BaseEstimator):
 
     classes_: AnyArray
     coef_: FloatArray
+    dual_coef_: FloatArray
     intercept_: FloatArray
     n_iter_: int
     solution_: Solution
+    support_: AnyArray
+    support_vectors_: Any
+    # Of classes that take no kernel.
+    kernel: Any = None
+    tau: float = 1.0
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Let fits run on copies."""
@@ -49,7 +56,7 @@ class PaperClassifier(ClassifierMixin, BaseEstimator):
         -------
         array of shape (n,)
         """
-        scores: FloatArray = self._validated(X) @ self.coef_[0] + self.intercept_[0]
+        scores: FloatArray = self._columns(X) @ self._weights + self.intercept_[0]
         return scores
 
     def predict(self, X: Any) -> AnyArray:
@@ -67,11 +74,23 @@ class PaperClassifier(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         tags.input_tags.sparse = True
+        tags.input_tags.positive_only = isinstance(self.kernel, str) and self.kernel == "min"
         return tags
 
-    def _validated(self, X: Any) -> Any:
+    @property
+    def _weights(self) -> FloatArray:
+        weights: FloatArray = (self.coef_ if self.kernel is None else self.dual_coef_)[0]
+        return weights
+
+    def _columns(self, X: Any) -> Any:
+        """Return what the coefficients multiply: rows, or their kernels with the support."""
         check_is_fitted(self)
-        return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        if self.kernel is None:
+            return X
+        if not len(self.support_):
+            return np.zeros((X.shape[0], 0))
+        return kernel_of(self.kernel, self.tau)(X, self.support_vectors_)
 
     def _rows(self, X: Any, y: Any) -> tuple[Any, AnyArray]:
         """Check rows and labels; return the rows, and which are of the last class."""

@@ -294,10 +294,6 @@ class MarginLossClassifier(PaperClassifier):
     0.96
     """
 
-    dual_coef_: FloatArray
-    support_: AnyArray
-    support_vectors_: Any
-
     def __init__(
         self,
         loss: str = "logistic",
@@ -353,23 +349,6 @@ class MarginLossClassifier(PaperClassifier):
         self.support_vectors_ = X[self.support_]
         return self
 
-    def decision_function(self, X: Any) -> FloatArray:
-        """Return the score of each row; above zero it is predicted to be of the last class.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n, d)
-
-        Returns
-        -------
-        array of shape (n,)
-        """
-        if self.kernel is None:
-            return super().decision_function(X)
-        kernels = kernel_of(self.kernel, self.tau)(self._validated(X), self.support_vectors_)
-        scores: FloatArray = kernels @ self.dual_coef_[0] + self.intercept_[0]
-        return scores
-
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> FloatArray:
         r"""Return the probabilities of the logistic model, :math:`1 / (1 + e^{-y \theta^\top x})`.
@@ -384,11 +363,6 @@ class MarginLossClassifier(PaperClassifier):
         """
         scores = self.decision_function(X)
         return np.column_stack([expit(-scores), expit(scores)])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = isinstance(self.kernel, str) and self.kernel == "min"
-        return tags
 
     def _by_sgd(self, X: Any, positive: AnyArray) -> Solution:
         objective = objective_of(X, positive, LOSSES[self.loss][0], self.lam, intercept=True)

@@ -40,12 +40,6 @@ def test_probing_leaves_a_local_minimum():
     assert sla(at, np.array([-3.0]), radius=0.2).coef == pytest.approx([-1.93], abs=0.02)
 
 
-@pytest.mark.parametrize("wrong", [{"growth": 1.0}, {"gamma_min": 300.0}])
-def test_a_path_that_leads_nowhere_is_refused(problem, wrong):
-    with pytest.raises(ValueError, match="sla needs"):
-        sla(problem.at, np.ones(4), **wrong)
-
-
 def test_the_levels_of_sharpness_end_at_the_last_that_is_not_beyond_the_greatest():
     assert sharpness_levels() == (2.0, 20.0, 200.0)
     assert sharpness_levels(2.0, 199.0, 10.0) == (2.0, 20.0)

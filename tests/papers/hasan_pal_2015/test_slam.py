@@ -72,15 +72,3 @@ def test_slam_moves_the_ends_of_the_path_while_that_helps():
     assert tuned.gamma_max == 1600.0  # 200, 400, 800, …: the last γ is 1024
     assert tuned.gamma_min == 2.0
     assert tuned.held_out == pytest.approx(24.0, abs=0.5)
-
-
-def test_slam_needs_something_to_choose_from(problem):
-    with pytest.raises(ValueError, match="ridges is empty"):
-        slam(
-            problem.at,
-            np.zeros(4),
-            validate=problem.errors,
-            search=search_of(problem),
-            ridges=(),
-            gammas=GAMMAS,
-        )

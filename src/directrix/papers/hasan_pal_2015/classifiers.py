@@ -108,8 +108,7 @@ class SLAClassifier(PaperClassifier):
         X, positive = self._rows(X, y)
         intercept = self.fit_intercept
         svm = LinearSVC(dual="auto", fit_intercept=intercept, random_state=0).fit(X, positive)
-        weight, constant = np.ones(len(positive)), float(intercept)
-        objective = ConstantObjective(X, positive, weight, Sigmoid(), constant=constant)
+        objective = ConstantObjective(X, positive, np.ones(len(y)), Sigmoid(), constant=intercept)
         start = np.append(svm.coef_, svm.intercept_)
         return self._keep(search_errors("sla", objective, start).solution, intercept=True)
 
@@ -120,6 +119,7 @@ class _BetaBernoulli(PaperClassifier):
     loss_: BetaBernoulli
     plateaus_: tuple[float, float]
     lam_: float
+    _coef: FloatArray
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probability of each class under the model: never 0 nor 1 (eq. 19).
@@ -132,29 +132,9 @@ class _BetaBernoulli(PaperClassifier):
         -------
         array of shape (n, 2)
         """
-        scores = self._columns(X) @ self._coef[:-1] + self._coef[-1]
+        scores = self._columns(X) @ self._weights + self._coef[-1]
         positive = probability(self.loss_, expit(self.loss_.gamma * scores))
         return np.column_stack([1.0 - positive, positive])
-
-    def decision_function(self, X: Any) -> FloatArray:
-        """Return the score of each row: zero where both classes are equally probable.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n, d)
-
-        Returns
-        -------
-        array of shape (n,)
-        """
-        scores: FloatArray = self._columns(X) @ self._coef[:-1] + self.intercept_[0]
-        return scores
-
-    _coef: FloatArray
-
-    def _columns(self, X: Any) -> Any:
-        """Return what the coefficients multiply."""
-        return self._validated(X)
 
     def _keep_found(self, found: Found, n_rows: int) -> None:
         self.loss_, self.plateaus_ = found.loss, pair_of(found.loss)
@@ -277,10 +257,6 @@ class BetaBernoulliClassifier(_BetaBernoulli):
 class _KernelClassifier(_BetaBernoulli):
     """Base class of models whose columns are the kernels of rows (eq. 36)."""
 
-    dual_coef_: FloatArray
-    support_: AnyArray
-    support_vectors_: Any
-
     def __init__(
         self,
         variant: str = "BBLR2",
@@ -318,19 +294,8 @@ class _KernelClassifier(_BetaBernoulli):
         self.dual_coef_, self.support_vectors_ = found.coef[None, :-1], X[self.support_]
         return self
 
-    def _columns(self, X: Any) -> Any:
-        X = self._validated(X)
-        if not len(self.support_):
-            return np.zeros((X.shape[0], 0))
-        return kernel_of(self.kernel, self.tau)(X, self.support_vectors_)
-
     def _found(self, space: KernelRows, rows: _Rows, variant: Variant) -> Found:
         raise NotImplementedError
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = isinstance(self.kernel, str) and self.kernel == "min"
-        return tags
 
 
 class KernelBetaBernoulliClassifier(_KernelClassifier):

@@ -72,12 +72,6 @@ def sla(
         returned, with the criterion as its value. By default the last iterate is returned, with its
         objective.
     """
-    if not (0.0 < gamma_min <= gamma_max and growth > 1.0):
-        msg = (
-            "sla needs 0 < gamma_min <= gamma_max and growth > 1, not "
-            f"{gamma_min}, {gamma_max}, {growth}"
-        )
-        raise ValueError(msg)
     spacing = SPACING
     coef = np.array(start, dtype=np.float64)
     objective = objective_at(gamma_min)
@@ -236,10 +230,6 @@ def slam(
     brackets : int
         Largest number of steps of a bracket search in one direction, from γ of 2 and of 200.
     """
-    for name, values in (("ridges", ridges), ("gammas", gammas), ("growths", growths)):
-        if len(values) == 0:
-            msg = f"{name} is empty: give at least one value to choose from"
-            raise ValueError(msg)
     starts = (
         (lbfgs(objective_at(gamma, ridge), start).coef, ridge)
         for ridge, gamma in product(ridges, gammas)

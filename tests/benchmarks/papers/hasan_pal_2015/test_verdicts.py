@@ -40,7 +40,8 @@ def test_training_errors_of_a_search_are_those_of_its_line():
 
 @pytest.mark.parametrize("name", ["BBLR1", "BBLR2", "BBLR3", "BBLR4"])
 def test_names_of_the_paper_are_for_its_methods(name):
-    assert METHODS[name].make[-1].get_params() == {"variant": name, "lam": 1.0}
+    asked = {"variant": name, "lam": 1.0, "fit_intercept": True}
+    assert METHODS[name].make[-1].get_params() == asked
 
 
 def test_sla_predicts_with_the_line_of_the_search():
