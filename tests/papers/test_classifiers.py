@@ -37,8 +37,9 @@ FAST = {
     BetaBernoulliClassifier: {"variant": "BBLR2"},
     MarginLossClassifier: {"max_iter": 20},
     KernelBetaBernoulliClassifier: {"variant": "BBLR2"},
-    # Under a stronger λ the prior may follow every coefficient to zero, of which it warns.
-    SparseKernelBetaBernoulliClassifier: {"lam": 1e-3},
+    # Under a stronger λ the prior may follow every coefficient to zero, of which it warns; under a
+    # weaker one the Laplacian cluster may be wide, and what is set to zero is missed.
+    SparseKernelBetaBernoulliClassifier: {"lam": 1e-2},
     VertexSearchClassifier: {"max_steps": 20},
 }
 CLASSES = [getattr(directrix.papers, name) for name in directrix.papers.__all__]
