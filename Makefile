@@ -62,8 +62,13 @@ compare: ## Compare the speed of the working tree with that of the commit BASE
 	$(PYTHON) -m benchmarks.speed.compare $(BASE)
 
 evidence: ## Measure all tables, figures and the arena, and write the page; resumable, hours
+	$(PYTHON) -m benchmarks.papers.ghanbari_2018.run
 	$(PYTHON) -m benchmarks.papers.ghanbari_2019.run
+	$(PYTHON) -m benchmarks.papers.ghanbari_2019.second_order
+	$(PYTHON) -m benchmarks.papers.zhang_2011.run figures
+	$(PYTHON) -m benchmarks.papers.zhang_2011.run trajectories
 	$(PYTHON) -m benchmarks.papers.hasan_pal_2015.run --jobs 2
+	$(PYTHON) -m benchmarks.papers.hasan_pal_2015.kernels
 	$(PYTHON) -m benchmarks.papers.hasan_pal_2015.calibration
 	$(PYTHON) -m benchmarks.papers.hasan_pal_2015.joint_inference.run
 	$(PYTHON) -m benchmarks.arena.run --jobs 2

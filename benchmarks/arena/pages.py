@@ -26,8 +26,8 @@ from benchmarks.papers.claims import Claim, claim_table
 from benchmarks.papers.ghanbari_2018 import run as ghanbari_2018
 from benchmarks.papers.ghanbari_2019 import report as ghanbari_2019
 from benchmarks.papers.hasan_pal_2015 import report as hasan_pal_2015
-from benchmarks.papers.zhang_2012 import figures as zhang_2012
-from benchmarks.papers.zhang_2012 import trajectories
+from benchmarks.papers.zhang_2011 import figures as zhang_2011
+from benchmarks.papers.zhang_2011 import trajectories
 from benchmarks.rivals.lines import LINEAR, TUNED
 from benchmarks.studies import when_it_pays
 
@@ -202,7 +202,7 @@ def gains_of_training(_: Everything, described: dict[str, str], *, cards: bool) 
 PAGES_OF_PAPERS = {
     ghanbari_2018: "[verdicts](theory/moment-training.md#descent-on-moments)",
     ghanbari_2019: "[verdicts](theory/moment-training.md)",
-    zhang_2012: "[verdicts](theory/smoothing.md)",
+    zhang_2011: "[verdicts](theory/smoothing.md)",
     hasan_pal_2015: "[verdicts](theory/beta-bernoulli.md#reproduction-of-the-papers-tables)",
 }
 
@@ -227,7 +227,7 @@ BLOCKS: dict[tuple[str, str], Callable[[Everything], list[str]]] = {
         paper_claims, claims=ghanbari_2018.claims
     ),
     ("docs/theory/smoothing.md", "trajectories"): paper_trajectories,
-    ("docs/theory/smoothing.md", "claims"): partial(paper_claims, claims=zhang_2012.claims),
+    ("docs/theory/smoothing.md", "claims"): partial(paper_claims, claims=zhang_2011.claims),
     ("docs/when-it-pays.md", "training"): when_training_pays,
     ("docs/when-it-pays.md", "pays"): partial(
         gains_of_training, described=when_it_pays.PAYS, cards=False

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness.data import Rows
-from benchmarks.papers.zhang_2012.results import EPSILON, Point, Problem, Trajectory, relative
+from benchmarks.papers.zhang_2011.results import EPSILON, Point, Problem, Trajectory, relative
 from directrix._typing import AnyArray, FloatArray
 from directrix.linear.lbfgs import lbfgs
 from directrix.linear.loss import Loss

@@ -1,10 +1,10 @@
 """Measure the experiment of the paper, and write its reports and figures.
 
-``python -m benchmarks.papers.zhang_2012.run trajectories`` appends the runs that
+``python -m benchmarks.papers.zhang_2011.run trajectories`` appends the runs that
 ``trajectories.csv`` lacks, then writes ``trajectories.md`` and ``trajectories.png`` anew: J and the
 test metric of six methods against CPU time, on four sets at two fixed λ.
 
-``python -m benchmarks.papers.zhang_2012.run figures`` appends the problems that ``figures.csv``
+``python -m benchmarks.papers.zhang_2011.run figures`` appends the problems that ``figures.csv``
 lacks, then writes ``figures.md`` and ``figure_1.png`` to ``figure_4.png`` anew: Figures 1 to 4 of
 the paper, with the λ that is best on validation rows.
 """
@@ -18,9 +18,9 @@ from itertools import product
 from math import inf
 
 from benchmarks.harness.runner import Part, Study
-from benchmarks.papers.zhang_2012 import figures, trajectories
-from benchmarks.papers.zhang_2012.methods import Objectives, runs_of, solve
-from benchmarks.papers.zhang_2012.results import (
+from benchmarks.papers.zhang_2011 import figures, trajectories
+from benchmarks.papers.zhang_2011.methods import Objectives, runs_of, solve
+from benchmarks.papers.zhang_2011.results import (
     CHOICES,
     FIGURES,
     LOSSES,

@@ -12,7 +12,7 @@ import numpy as np
 from benchmarks.harness.figure import BLUE, GREEN, GREY, PURPLE, SKY_BLUE, VERMILION, new_figure
 from benchmarks.harness.markdown import header, line, table, verdict
 from benchmarks.harness.record import Row
-from benchmarks.papers.zhang_2012.results import (
+from benchmarks.papers.zhang_2011.results import (
     EPSILON,
     LOSSES,
     METHODS,

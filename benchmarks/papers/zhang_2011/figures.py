@@ -17,7 +17,7 @@ import numpy as np
 from benchmarks.harness.figure import BLUE, GREEN, GRID, SKY_BLUE, VERMILION, new_figure
 from benchmarks.harness.markdown import bold_if, table, verdict
 from benchmarks.papers.claims import Claim, claim_table
-from benchmarks.papers.zhang_2012.results import (
+from benchmarks.papers.zhang_2011.results import (
     EPSILON,
     LOSSES,
     PENALTIES,
@@ -29,8 +29,8 @@ from benchmarks.papers.zhang_2012.results import (
     read,
     read_choices,
 )
-from benchmarks.papers.zhang_2012.results import FIGURES as RECORD
-from benchmarks.papers.zhang_2012.results import METHODS_OF_FIGURES as METHODS
+from benchmarks.papers.zhang_2011.results import FIGURES as RECORD
+from benchmarks.papers.zhang_2011.results import METHODS_OF_FIGURES as METHODS
 
 PAPER = "Zhang, Saha and Vishwanathan 2011"
 _SAME_COST = 1.25  # times BMRM's CPU time for an evaluation

@@ -7,9 +7,9 @@ import pytest
 from scipy import sparse
 
 from benchmarks.harness.data import Rows
-from benchmarks.papers.zhang_2012 import figures, trajectories
-from benchmarks.papers.zhang_2012.methods import Objectives, solve
-from benchmarks.papers.zhang_2012.results import (
+from benchmarks.papers.zhang_2011 import figures, trajectories
+from benchmarks.papers.zhang_2011.methods import Objectives, solve
+from benchmarks.papers.zhang_2011.results import (
     FIGURES,
     LOSSES,
     METHODS_OF_FIGURES,
@@ -25,7 +25,7 @@ from benchmarks.papers.zhang_2012.results import (
     read_choices,
     relative,
 )
-from benchmarks.papers.zhang_2012.run import best_of
+from benchmarks.papers.zhang_2011.run import best_of
 from directrix.papers.zhang_saha_vishwanathan_2011 import SmoothedROCArea
 
 
