@@ -17,8 +17,9 @@ BLOCKS = {
     "auto": ["raw", "levels", "missing", "splines"],
     "linear": ["raw", "levels", "missing"],
     "splines": ["levels", "missing", "splines"],
-    "cosines": ["raw", "levels", "missing", "cosines"],
+    "cosines": ["raw", "levels", "missing", "splines", "cosines"],
 }
+SETS = {"auto": ["", "splines"], "cosines": ["", "splines", "splines and cosines"]}
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +50,13 @@ def test_blocks_divide_the_features(loans, kind):
     assert list(made.blocks) == BLOCKS[kind]
     index = np.concatenate(list(made.blocks.values()))
     np.testing.assert_array_equal(index, np.arange(features.shape[1]))
+    # Sets of features begin with the linear ones, and each contains the one before.
+    assert list(made.sets) == SETS.get(kind, [""])
+    sizes = [len(columns) for columns in made.sets.values()]
+    assert sizes == sorted(set(sizes))
+    assert sizes[-1] == len(made.feature_names)
+    for columns in made.sets.values():
+        np.testing.assert_array_equal(columns, np.arange(len(columns)))
 
 
 def test_splines_are_those_of_scikit_learn(loans):

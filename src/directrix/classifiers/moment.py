@@ -349,7 +349,9 @@ class MomentClassifier(ThresholdClassifier):
                 msg = "guarantee= needs rows: give a summary with a sample, sample=10_000"
                 raise ValueError(msg)
             return [_by_risk(metric, moments, progress) for metric in metrics]
-        if (is_small(seen) or self.guarantee is not None) and not knows_folds(moments):
+        sets = None if moments.map is None else moments.map.sets
+        held_out = is_small(seen) or (sets is not None and len(sets) > 1)
+        if (held_out or self.guarantee is not None) and not knows_folds(moments):
             # The moments of all rows are not known without each fold: those of the sample are.
             seen = seen._replace(fold=None).with_folds(_FOLDS)
             moments = Moments.of(*seen[:3], classes=[False, True], fold=seen.fold, sample=0)
@@ -359,11 +361,11 @@ class MomentClassifier(ThresholdClassifier):
                 guarantee.require_of_classes()
             seen, apart = seen.last_fold_apart()
             moments = replace(moments, parts=moments.parts[: moments.n_folds - 1])
-        if not is_small(seen):
+        if not (held_out or is_small(seen)):
             seen = seen._replace(fold=None)
         if sparse.issparse(seen.X) and seen.X.shape[1] <= WIDE_FEATURES:
             seen = seen._replace(X=seen.X.toarray())
-        search = SampleSearch.of(moments, seen)
+        search = SampleSearch.of_sets(moments, seen, sets)
         return [
             _by_sample(metric, search, progress, guarantee, apart)
             for metric, guarantee in zip(metrics, asked, strict=True)

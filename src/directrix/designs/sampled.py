@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +17,7 @@ from directrix.frontier.compare import (
     FIRST_ROWS,
     REACH,
     Candidate,
+    OneStandardError,
     compare,
     first_rows_per_class,
     on_one_scale,
@@ -48,6 +49,8 @@ _RIDGES = (3e-2, 1e-3)
 #: is one shrinkage then, as each takes a solver of large systems.
 WIDE_FEATURES = 1_000
 _FINALISTS = 5
+#: Complexity of the lines of moments, the largest of the smallest set of features.
+_FEWEST_FEATURES = 1.0
 
 
 def is_small(rows: Rows) -> bool:
@@ -57,18 +60,93 @@ def is_small(rows: Rows) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
+class NestedCandidate:
+    """A candidate that sees some of the features; its lines are zero for the others.
+
+    ``features`` are its columns of ``n_features``. ``number`` counts the feature sets that are
+    contained in its own, and ``added`` names what it has beyond the smallest.
+    """
+
+    candidate: Candidate
+    features: IntArray
+    n_features: int
+    number: int
+    added: str
+
+    @property
+    def name(self) -> str:
+        """What a report calls the candidate."""
+        return f"{self.candidate.name}, with {self.added}" if self.number else self.candidate.name
+
+    @property
+    def complexity(self) -> float:
+        """Order of preference: more features come after all candidates that have fewer."""
+        return self.candidate.complexity if self.number == 0 else _FEWEST_FEATURES + self.number
+
+    @property
+    def ridge(self) -> float:
+        """Ridge penalty of the fit."""
+        return self.candidate.ridge
+
+    @property
+    def curves(self) -> Any:
+        """Curves of the held-out scores of the rows."""
+        return self.candidate.curves
+
+    @property
+    def line(self) -> FloatArray:
+        """The line of all rows."""
+        return self._widened(self.candidate.line)
+
+    @property
+    def fold_lines(self) -> list[FloatArray]:
+        """For each fold the line made without it."""
+        return [self._widened(line) for line in self.candidate.fold_lines]
+
+    def refit(self, X: Any, positive: AnyArray, weight: FloatArray) -> FloatArray:
+        """Return the line of these rows."""
+        return self._widened(self.candidate.refit(X[:, self.features], positive, weight))
+
+    def _widened(self, line: FloatArray) -> FloatArray:
+        wide = np.zeros(self.n_features + 1)
+        wide[[*self.features, -1]] = line
+        return wide
+
+
+@dataclass(frozen=True, eq=False)
 class SampleSearch:
     """Candidates of a summary and the sample of rows in it, which all metrics share.
 
     Candidates are lines of the moments of all rows, with several shrinkages and trade-offs, and two
     logistic regressions of the sample. ``scores`` of shape (n, k) are those of the sampled rows:
-    held out where the rows have folds.
+    held out where the rows have folds. ``nested`` says that candidates see several sets of
+    features, which are compared by fold.
     """
 
     rows: Rows
     candidates: Sequence[Candidate]
     scores: FloatArray
+    nested: bool = False
     _curves: dict[int, ScoreCurves] = field(default_factory=dict)
+
+    @classmethod
+    def of_sets(
+        cls, moments: Moments, rows: Rows, sets: Mapping[str, IntArray] | None = None
+    ) -> SampleSearch:
+        """Make the candidates of several sets of features, each contained in the next.
+
+        ``sets`` has the columns of each, by what it adds to the first; without it there is one, of
+        all features. The rows need folds if there are several.
+        """
+        if sets is None or len(sets) < 2:
+            return cls.of(moments, rows)
+        bare, candidates, scores = moments.without_sample(), [], []
+        for number, (added, features) in enumerate(sets.items()):
+            search = cls.of(bare.select(features), rows._replace(X=rows.X[:, features]))
+            about = features, moments.n_features, number, added
+            candidates += [NestedCandidate(each, *about) for each in search.candidates]
+            scores.append(search.scores)
+        return cls(rows, candidates, np.column_stack(scores), nested=True)
 
     @classmethod
     def of(cls, moments: Moments, rows: Rows) -> SampleSearch:
@@ -103,18 +181,27 @@ class SampleSearch:
     def choose(self, metric: Any) -> Chosen:
         """Choose the best candidate by the exact metric, at a limit that new rows keep on average.
 
-        All are compared on the first rows of each class; the best of them, and the best logistic
-        regression, on all rows.
+        All are compared on the first rows of each class; the best of each set of features, and the
+        best logistic regression, on all rows. More features are chosen if they gain more than one
+        standard error over folds.
         """
         sizes, at = sizes_of(self.rows), metric
         if metric.limit is not None:
             at = metric.with_limit(limit_by_order(metric.limit, sizes))
         order = np.argsort(compare(at, self._first).deciding, kind="stable")
-        simple = [k for k in order if self.candidates[k].complexity == 0.0]
-        finalists = np.union1d(order[:_FINALISTS], simple[:1]).astype(np.intp)
+        complexities = np.array([candidate.complexity for candidate in self.candidates])
+        numbers = np.maximum(complexities, _FEWEST_FEATURES)
+        best = [order[numbers[order] == number][:_FINALISTS] for number in np.unique(numbers)]
+        simple = order[complexities[order] == 0.0][:1]
+        finalists = np.unique(np.concatenate([*best, simple]))
         curves = [self._all_rows(k) for k in finalists.tolist()]
         candidates = [self.candidates[k] for k in finalists]
-        return choose(metric, candidates, compare(at, curves), sizes, curves)
+        comparison, rule = compare(at, curves), None
+        if self.nested:
+            rule = OneStandardError.of(comparison, numbers[finalists].tolist())
+            differ = rule.complexities[:, None] != rule.complexities  # of one set, the best
+            rule = replace(rule, errors=np.where(differ, rule.errors, 0.0))
+        return choose(metric, candidates, comparison, sizes, curves, rule=rule)
 
     def evidence(self, chosen: Chosen) -> tuple[FloatArray, RowEvidence]:
         """Return the line of the chosen candidate, and its scores."""
@@ -144,9 +231,10 @@ class SampleSearch:
         return self._curves[index]
 
     def _of(self, scores: FloatArray) -> ScoreCurves:
-        # Without folds: the scores of all folds together have one threshold.
+        # Without folds, unless errors are asked for: the scores of all folds have one threshold.
         rows = self.rows
-        return Curves.of_scores(rows.positive, scores, rows.weight, None, rows.group)
+        fold = rows.fold if self.nested else None
+        return Curves.of_scores(rows.positive, scores, rows.weight, fold, rows.group)
 
 
 def _logistic_regressions(rows: Rows) -> list[RowCandidate]:

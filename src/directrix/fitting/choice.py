@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -199,6 +199,7 @@ class Chosen:
     comparison: Comparison
     index: int
     choice: Choice
+    kept: IntArray
 
     @property
     def candidate(self) -> Candidate:
@@ -208,8 +209,8 @@ class Chosen:
     def report(self, rows: str) -> DirectReport:
         """Report the comparison on named rows; what to expect is said by the operating point."""
         choice = self.choice
-        gap, rule = 0.0, cast(OneStandardError, choice.rule)
-        simplest = np.flatnonzero(rule.complexities == 0.0)
+        gap, complexities = 0.0, [self.candidates[k].complexity for k in self.kept]
+        simplest = np.flatnonzero(np.equal(complexities, 0.0))
         if self.candidate.complexity > 0.0 and len(simplest):
             gap = choice.ahead_of(simplest)
         chance = choice.metric.chance(choice.prior, choice.parts.weight)
@@ -224,15 +225,17 @@ def choose(
     sizes: EffectiveCounts,
     curves: Sequence[Curves],
     trials: Trials | None = None,
+    rule: OneStandardError | None = None,
 ) -> Chosen:
     """Choose the simplest candidate within one standard error of the best.
 
     ``curves`` are those of the held-out scores of the candidates, and ``sizes`` the effective
     sample sizes of the rows. ``trials`` are what was chosen on the same rows before the candidates
-    were made.
+    were made. ``rule`` is another one-standard-error rule than that of the comparison.
     """
     complexities = [candidate.complexity for candidate in candidates]
-    rule = OneStandardError.of(comparison, complexities)
+    if rule is None:
+        rule = OneStandardError.of(comparison, complexities)
     index = rule(comparison.deciding)
     promising = most_promising(comparison.deciding, complexities, _CANDIDATES, _PER_COMPLEXITY)
     kept = np.union1d(promising, [index, *comparison.criterion.needed])
@@ -248,7 +251,7 @@ def choose(
         curves[0].whole.prior,
         trials,
     )
-    return Chosen(candidates, comparison, index, choice)
+    return Chosen(candidates, comparison, index, choice, kept)
 
 
 def limit_by_order(limit: Limit, sizes: EffectiveCounts) -> float:

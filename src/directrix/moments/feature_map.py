@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from directrix._typing import AnyArray, FloatArray
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.files.layout import is_count, is_flag, is_float, is_list_of, is_text, require
 
 #: Ways to make features of a table.
@@ -92,7 +92,7 @@ class FeatureMap:
         """Learn the map from the rows of a `Table`.
 
         ``features`` is "linear" for raw numbers, levels and missing values, "splines" for splines
-        in place of raw numbers, "auto" for both, or "cosines" for cosines beside raw numbers.
+        in place of raw numbers, "auto" for both, or "cosines" for both and cosines.
         """
         if features not in MAPS:
             msg = f"features must be one of {', '.join(map(repr, MAPS))}, not {features!r}"
@@ -100,7 +100,7 @@ class FeatureMap:
         if not len(table.values):
             msg = "there are no rows to learn a feature map from"
             raise ValueError(msg)
-        bent = features in ("auto", "splines")
+        bent = features != "linear"
         pairs = zip(table.columns, table.values.T, strict=True)
         columns = tuple(_learned(column, values, bent=bent) for column, values in pairs)
         made = cls(columns, len(table.values), features != "splines", seed=seed)
@@ -141,6 +141,20 @@ class FeatureMap:
         ends = np.cumsum(list(sizes.values()))
         ranges = zip(sizes, ends, sizes.values(), strict=True)
         return {name: np.arange(end - size, end) for name, end, size in ranges if size}
+
+    @property
+    def sets(self) -> dict[str, IntArray]:
+        """Indices of nested sets of features, from the smallest, by what each adds to it.
+
+        The first has raw numbers, levels and missing values; then come splines, and cosines.
+        """
+        blocks = self.blocks
+        richer = [name for name in ("splines", "cosines") if name in blocks and self.raw]
+        n_least = len(self.feature_names) - sum(len(blocks[name]) for name in richer)
+        sets = {"": np.arange(n_least)}
+        for number, name in enumerate(richer, 1):
+            sets[" and ".join(richer[:number])] = np.arange(blocks[name][-1] + 1)
+        return sets
 
     def transform(self, table: Any) -> FloatArray:
         """Return the features of a `Table` whose columns are of the kinds of this map."""

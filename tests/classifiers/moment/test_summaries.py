@@ -9,10 +9,11 @@ from sklearn.preprocessing import StandardScaler
 
 from directrix import DirectClassifier, MomentClassifier, Moments, summarize
 from directrix.designs.sampled import least_correlation
+from directrix.engines import HashFolds
 from directrix.exceptions import ColumnNotFoundError
 from directrix.export import load, save
 from directrix.frontier import Frontier
-from directrix.metrics import AUC, RecallAtFPR
+from directrix.metrics import AUC, Error, RecallAtFPR
 from directrix.metrics.table import TABLE
 from directrix.tables import Table
 
@@ -47,6 +48,53 @@ def test_a_model_of_mapped_features_scores_tables_as_they_are(features):
     np.testing.assert_allclose(classifier.decision_function(shuffled), expected, atol=1e-9)
     with pytest.raises(ColumnNotFoundError, match="kind"):
         classifier.predict(table.drop(columns="kind"))
+
+
+#: Log odds of the positives, and the features that describe them.
+TRUTHS = {
+    "": lambda X: 1.2 * X[:, 0] - X[:, 1],
+    "splines": lambda X: 2.0 * np.abs(X[:, 0]) - 1.6,
+    "splines and cosines": lambda X: 3.0 * np.sign(X[:, 0] * X[:, 1]),
+}
+
+
+def drawn(log_odds, n, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    return named(X), rng.random(n) < 1 / (1 + np.exp(-log_odds(X)))
+
+
+@pytest.mark.parametrize("fold", [None, HashFolds(5)], ids=["no folds", "folds"])
+@pytest.mark.parametrize("truth", TRUTHS)
+def test_features_are_those_that_the_truth_needs(truth, fold):
+    table, y = drawn(TRUTHS[truth], 3000, 0)
+    summary = summarize(table, target=y, features="cosines", fold=fold)
+    others = np.setdiff1d(np.arange(summary.n_features), summary.map.sets[truth])
+    new, labels = drawn(TRUTHS[truth], 20_000, 1)
+    mapped = summary.map.transform(Table.of(new))
+    metrics = AUC(), Error(), RecallAtFPR(0.05)
+    for ours in MomentClassifier().fit_summary_each(metrics, summary):
+        assert ours.report_.chosen.partition(", with ")[2] == truth
+        assert not ours.coef_[0, others].any()
+        scores = mapped @ ours.coef_[0] + ours.intercept_[0]
+        metric, intervals = ours.metric, ours.operating_point_.intervals
+        if metric.limit is None:
+            value, (low, high) = metric.score(labels, scores), intervals.metric
+        else:
+            value, (low, high) = float((scores[labels] > 0).mean()), intervals.tpr
+        assert low - 0.01 <= value <= high + 0.01
+
+
+def test_a_choice_of_features_promises_nothing_on_noise():
+    # The mean of 20 fits: four standard errors of a mean of areas of 300 positives each.
+    promised = []
+    for seed in range(20):
+        table, y = drawn(lambda X: 0.0 * X[:, 0], 600, seed)
+        summary = summarize(table, target=y, features="auto", fold=HashFolds(5))
+        point = MomentClassifier("auc").fit_summary(summary).operating_point_
+        assert point.intervals.metric[0] < 0.5
+        promised.append(point.expected.metric)
+    assert abs(np.mean(promised) - 0.5) < 4 * 0.0236 / 20**0.5
 
 
 @pytest.mark.parametrize("frame", NAMED.values(), ids=NAMED)
