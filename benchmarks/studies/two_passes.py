@@ -35,11 +35,11 @@ RECORD = Record.beside(
 )
 
 
-def rows(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows of which a line can find seven positives in ten, if it lets go of the others."""
+def rows(n: int, seed: int, d: int = len(FEATURES)) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows of d features of which a line can find seven positives in ten, if it lets go of the others."""
     rng = np.random.default_rng(seed)
     y = rng.random(n) < PRIOR
-    X = rng.standard_normal((n, len(FEATURES)), dtype=np.float32)
+    X = rng.standard_normal((n, d), dtype=np.float32)
     X[:, 5:] = np.exp(X[:, 5:])  # skewed: no score is normal
     far = rng.random(n) < np.where(y, 0.3, 0.05)
     X[:, 0] += np.where(far, -6.0, np.where(y, 2.5, 0.0))
@@ -47,12 +47,12 @@ def rows(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return X, y
 
 
-def write(folder: Path, n: int) -> int:
+def write(folder: Path, n: int, d: int = len(FEATURES), per_file: int = PER_FILE) -> int:
     """Write the files; return how many there are."""
-    files = -(-n // PER_FILE)
+    files = -(-n // per_file)
     for number in range(files):
-        X, y = rows(min(PER_FILE, n - number * PER_FILE), number)
-        columns = {name: X[:, k] for k, name in enumerate(FEATURES)} | {"y": y.astype(np.int8)}
+        X, y = rows(min(per_file, n - number * per_file), number, d)
+        columns = {f"x{k}": column for k, column in enumerate(X.T)} | {"y": y.astype(np.int8)}
         path = folder / f"{number:04d}.parquet"
         parquet.write_table(pa.table(columns), path, compression="snappy")
     return files
