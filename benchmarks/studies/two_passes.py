@@ -36,7 +36,7 @@ RECORD = Record.beside(
 
 
 def rows(n: int, seed: int, d: int = len(FEATURES)) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows of d features of which a line can find seven positives in ten, if it lets go of the others."""
+    """Return rows of which a line can find seven positives in ten, if it lets go of the others."""
     rng = np.random.default_rng(seed)
     y = rng.random(n) < PRIOR
     X = rng.standard_normal((n, d), dtype=np.float32)

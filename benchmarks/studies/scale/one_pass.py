@@ -121,24 +121,24 @@ def lines(measured: list[Row]) -> list[str]:
     code = measured[-1]["commit"]
     last = select(measured, commit=code)
     of_all = {row["task"]: float(row["CPU"]) for row in select(last, rows=ROWS)}
-    columns = "task, rows, CPU, largest size MB, file MB".split(", ")
+    columns = ("task", "rows", "CPU", "largest size MB", "file MB")
     (added,) = select(last, task=ADD)
-    a_row = of_all[SUMMARY] / ROWS
+    hours = of_all[SUMMARY] / ROWS * 1e9 / 3600
     return [
         "# One pass over many rows",
         "",
         f"Commit {code}. Parquet files of {FEW:,} rows of {COLUMNS} columns of random float32",
-        f"numbers, 1 % positives; a summary has {FOLDS} folds and at most 10,000 rows of each class.",
-        "Each task ran in a process of its own, BLAS on one thread. CPU seconds are of this machine;",
-        "their ratios say more.",
+        f"numbers, 1 % positives; a summary has {FOLDS} folds and at most 10,000 rows of a class.",
+        "Each task ran in a process of its own, BLAS on one thread. CPU seconds are of this",
+        "machine; their ratios say more.",
         *table(" | ".join(columns), ([row[name] for name in columns] for row in last)),
         "",
         f"- At {ROWS:,} rows, the summary takes {of_all[SUMMARY] / of_all[SCAN]:.2f} times the CPU",
-        f"  of the bare scan and {of_all[SUMMARY] / of_all[MOMENTS]:.2f} times that of moments alone.",
-        f"- {PARTIALS:,} summaries of {ROWS_OF_PARTIAL} rows, of which each is in a random one, add",
-        f"  up to the summary of all: the largest difference is {added['largest difference']} standard",
+        f"  of the bare scan, and {of_all[SUMMARY] / of_all[MOMENTS]:.2f} times that of moments.",
+        f"- {PARTIALS:,} summaries of {ROWS_OF_PARTIAL} rows, divided at random, add up to the",
+        f"  summary of all: the largest difference is {added['largest difference']} standard",
         f"  deviations (of means) or variances; samples are equal: {added['equal samples']}.",
-        f"- Extrapolated: a summary of a billion such rows takes {a_row * 1e9 / 3600:.1f} CPU hours.",
+        f"- Extrapolated: a summary of a billion such rows takes {hours:.1f} CPU hours.",
     ]
 
 

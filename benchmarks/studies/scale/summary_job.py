@@ -1,4 +1,4 @@
-"""One survey on Spark, as the first pass of `DirectClassifier.fit_source` makes it, measured."""
+"""One summary of rows on Spark, measured, and the same without Spark."""
 
 from __future__ import annotations
 
@@ -12,16 +12,12 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from benchmarks.harness.runner import peak_megabytes
-from directrix.designs.sources import ROWS_OF_LINES
+from directrix import Moments, summarize
 from directrix.engines import HashFolds
-from directrix.engines.base import run
-from directrix.engines.column_roles import ColumnRoles
-from directrix.engines.tasks import Survey, Surveyed
 
 HOST = "127.0.0.1"
 #: Seconds to wait for a process to start, on a machine that does other things.
@@ -101,7 +97,7 @@ def _started(folder: Path, name: str, ready: str, kind: str, *arguments: str) ->
     return process
 
 
-ROWS, COLUMNS, FOLDS = 10_000, 50, 5
+ROWS, COLUMNS, FOLDS = 10_000, 30, 5
 #: Settings of the session; all others, ``spark.driver.maxResultSize`` too, are the defaults.
 SETTINGS = {
     "spark.ui.enabled": "false",
@@ -116,66 +112,24 @@ SETTINGS = {
     "spark.scheduler.minRegisteredResourcesRatio": "1.0",
     "spark.scheduler.maxRegisteredResourcesWaitingTime": "300s",
 }
-SPECULATION = {
-    "spark.speculation": "true",
-    "spark.speculation.quantile": "0.5",
-    "spark.speculation.multiplier": "2",
-    "spark.speculation.efficiency.enabled": "false",
-}
-#: Seconds that the first attempt at the last partition is late.
-DELAY = 60.0
-
-
-@dataclass(frozen=True)
-class Late:
-    """A task whose first attempt at the partition of a number is late: Spark runs it twice."""
-
-    task: Any
-    number: int
-    name = "late"
-
-    def __call__(self, plan: ColumnRoles, partition: Any) -> Any:
-        """Run the task."""
-        from pyspark import TaskContext  # noqa: PLC0415 - on workers only
-
-        context = TaskContext.get()
-        if partition.number == self.number and context is not None and not context.attemptNumber():
-            time.sleep(DELAY)
-        return self.task(plan, partition)
 
 
 def frame(session: Any, partitions: int, rows: int = ROWS) -> Any:
-    """Return rows that executors make, the same whoever makes them: 50 columns, 10 % positives."""
+    """Return rows that executors make, the same whoever makes them, with 10 % positives."""
     numbers = [f"xxhash64(id, {k}) / 9.223372036854775807E18D as x{k}" for k in range(COLUMNS)]
     label = "cast(pmod(xxhash64(id, -1), 10) = 0 as int) as y"
-    return session.range(0, rows * partitions, 1, partitions).selectExpr(*numbers, label)
+    return session.range(0, rows * partitions, 1, partitions).selectExpr("id", *numbers, label)
 
 
-def survey(source: Any, partitions: int, *, late: bool = False) -> Surveyed:
-    """Make the first pass of a fit."""
-    plan = replace(ColumnRoles.of(target="y", fold=HashFolds(FOLDS)), identified=True)
-    task: Any = Survey(ROWS_OF_LINES)
-    surveyed: Surveyed = run(source, plan, Late(task, partitions - 1) if late else task)
-    return surveyed
-
-
-def digest(surveyed: Surveyed) -> str:
-    """Return a hash of every bit of the moments, the sample and the fingerprint."""
-    moments, sample = surveyed.moments, surveyed.sample
-    assert sample is not None
-    bits = hashlib.sha256(repr(surveyed.fingerprint).encode())
-    for part in moments.parts:
-        for group in part:
-            bits.update(repr((group.count, group.weight, group.weight_sq)).encode())
-            for values in (group.mean, group.mean_tail, group.scatter):
-                bits.update(values.tobytes())
-    for values in (sample.X, sample.y, sample.weight, sample.fold, sample.hashes):
-        bits.update(values.tobytes())
-    return bits.hexdigest()[:16]
+def digest(summary: Moments, folder: str) -> str:
+    """Return a hash of every bit of a summary, its sample included."""
+    path = Path(folder) / "summary.moments"
+    summary.save(path)
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
 
 class Executioner(threading.Thread):
-    """Kills an executor of the cluster when the first level of the tree has added some groups."""
+    """Kills an executor of the cluster when a third of the partitions are summarised."""
 
     def __init__(self, session: Any, folder: Path) -> None:
         super().__init__(daemon=True)
@@ -183,42 +137,23 @@ class Executioner(threading.Thread):
         self.killed_after = ""
 
     def run(self) -> None:
-        """Wait for the second stage, and kill."""
-        first = None
+        """Wait for the first third, and kill."""
         while True:
             active = [self._tracker.getStageInfo(k) for k in self._tracker.getActiveStageIds()]
             for stage in filter(None, active):
-                first = stage.stageId if first is None else first
-                if stage.stageId > first and stage.numCompletedTasks >= 2:
+                if 3 * stage.numCompletedTasks >= stage.numTasks:
                     os.kill(executors(self._folder)[0], signal.SIGKILL)
-                    self.killed_after = f"{stage.numCompletedTasks} of {stage.numTasks} groups"
+                    self.killed_after = f"{stage.numCompletedTasks} of {stage.numTasks} partitions"
                     return
             time.sleep(0.02)
 
 
-def heap(session: Any) -> tuple[float, float]:
-    """Return the MB of the heap of the driver's JVM: the largest in use, and what is live."""
+def heap(session: Any) -> float:
+    """Return the MB of the heap of the driver's JVM that are live."""
     jvm = session.sparkContext._jvm  # noqa: SLF001 - there is no public way to ask
-    management = jvm.java.lang.management.ManagementFactory
-    pools = [pool for pool in management.getMemoryPoolMXBeans() if "Heap" in str(pool.getType())]
-    largest = sum(
-        pool.getPeakUsage().getUsed() for pool in pools if pool.getType().name() == "HEAP"
-    )
     jvm.System.gc()
-    return largest / 2**20, management.getMemoryMXBean().getHeapMemoryUsage().getUsed() / 2**20
-
-
-def speculated(session: Any) -> int:
-    """Return the number of tasks that Spark ran twice without waiting for the first."""
-    context = session.sparkContext
-    store = context._jsc.sc().statusStore()  # noqa: SLF001 - there is no public way to ask
-    count = 0
-    for job in context.statusTracker().getJobIdsForGroup(None):
-        for stage in context.statusTracker().getJobInfo(job).stageIds:
-            for attempt in range(4):
-                summary = store.speculationSummary(stage, attempt)
-                count += summary.get().numTasks() if summary.isDefined() else 0
-    return count
+    management = jvm.java.lang.management.ManagementFactory
+    return management.getMemoryMXBean().getHeapMemoryUsage().getUsed() / 2**20
 
 
 def failed(session: Any) -> int:
@@ -229,47 +164,42 @@ def failed(session: Any) -> int:
     return sum(stage.numFailedTasks for stage in stages if stage is not None)
 
 
-def measured_survey(
+def measured_summary(
     master: str,
     partitions: int,
     folder: str,
     rows: int,
     disturbed: bool,  # noqa: FBT001 - by way of JSON
 ) -> dict[str, Any]:
-    """Run the survey, and return what it took.
-
-    A disturbed one has speculative execution, a late task, and an executor killed in mid-tree.
-    """
+    """Summarise the rows on a cluster, and return what it took; a disturbed one is robbed."""
     from pyspark.sql import SparkSession  # noqa: PLC0415 - optional
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    settings = SETTINGS | (SPECULATION if disturbed else {})
-    session = SparkSession.builder.master(master).config(map=settings).getOrCreate()
+    session = SparkSession.builder.master(master).config(map=SETTINGS).getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     executioner = Executioner(session, Path(folder))
     if disturbed:
         executioner.start()
+    source = frame(session, partitions, rows)
     start = time.monotonic()
-    surveyed = survey(frame(session, partitions, rows), partitions, late=disturbed)
+    summary: Any = summarize(
+        source, target="y", key="id", fold=HashFolds(FOLDS, key="id"), progress=False
+    )
     seconds = time.monotonic() - start
     jvm = session.sparkContext._jvm.java.lang.ProcessHandle.current().pid()  # noqa: SLF001
     python_peak, jvm_peak = peak_megabytes(), peak_megabytes(jvm)
-    largest, live = heap(session)
-    assert surveyed.sample is not None
     result = {
         "partitions": partitions,
-        "rows": surveyed.fingerprint.rows,
-        "sampled": len(surveyed.sample.y),
+        "rows": summary.count,
+        "sampled": len(summary.sample),
         "seconds": round(seconds),
         "python MB": round(python_peak),
         "JVM MB": round(jvm_peak),
         "both MB": round(python_peak + jvm_peak),
-        "heap peak MB": round(largest),
-        "heap live MB": round(live),
+        "heap live MB": round(heap(session)),
         "tasks run again": failed(session),
-        "speculative tasks": speculated(session),
         "executor killed after": executioner.killed_after,
-        "digest": digest(surveyed),
+        "digest": digest(summary, folder),
     }
     session.stop()
     return result
