@@ -36,7 +36,7 @@ from directrix.engines import HashFolds
 D, ROW_GROUP, ROUNDS, SHORT_ROUNDS = 20, 250_000, 5, 9
 FEATURES = [f"x{k}" for k in range(D)]
 READING_MAY_COST = {"a path": 2.2, "a polars lazy frame": 1.6, "a duckdb relation": math.inf}
-FOLDS, FOLDS_MAY_ADD = 10, 1.20
+LEARNING_MAY_COST, SAMPLE_MAY_ADD = (2.0, 3.0), 1.5
 SPARK_MAY_ADD, SPARK_OF_LOGISTIC, FIT_OF_LOGISTIC = 1.25, 1.0 / 3.0, 0.5
 FOUR_TIMES_THE_ROWS, MEMORY_MAY_GROW, TIME_MAY_STRAY = 4, 1.15, 0.10
 
@@ -92,17 +92,25 @@ def reading(path: Path, n: int, rounds: int) -> list[Figure]:
         name: partial(summarize, source, **roles) for name, source in sources.items()
     }
     measured = ratios(scan, work, rounds=rounds)
-    folds = HashFolds(FOLDS, key="customer")
-    folded = ratios(
-        work["a path"], {"folds": partial(summarize, path, fold=folds, **roles)}, rounds=rounds
-    )
+    learned: dict[str, Callable[[], object]] = {
+        "summary, 5 folds and a sample": partial(summarize, path, fold=HashFolds(5), **roles),
+        "fit_source": partial(MomentClassifier().fit_source, path, **roles),
+    }
+    of_scan = ratios(scan, learned, rounds=rounds)
+    summary, _ = learned
+    bare = partial(summarize, path, sample=0, **roles)
+    of_moments = ratios(bare, {summary: learned[summary]}, rounds=rounds)
     what = f"{n:.0e} x {D} float32"
     return [
         *(
             Figure(f"{what}, {name} / bare pyarrow scan", measured[name], limit)
             for name, limit in READING_MAY_COST.items()
         ),
-        Figure(f"{what}, {FOLDS} folds by a key / no folds", folded["folds"], FOLDS_MAY_ADD),
+        *(
+            Figure(f"{what}, {name} / bare pyarrow scan", of_scan[name], limit)
+            for name, limit in zip(learned, LEARNING_MAY_COST, strict=True)
+        ),
+        Figure(f"{what}, {summary} / moments alone", of_moments[summary], SAMPLE_MAY_ADD),
     ]
 
 
