@@ -175,9 +175,9 @@ def lines(rows: list[Row]) -> list[str]:
     return [
         "# One pass over tables",
         "",
-        "Made by `python -m benchmarks.studies.one_pass_tables`. By how much a method is worse than",
-        f"{SEVEN}, on the same held-out rows of {FOLDS} folds: below zero is better. CPU seconds are",
-        f"of {len(METRICS)} metrics, the summary included. Commits: {commits_of(rows)}.",
+        "Made by `python -m benchmarks.studies.one_pass_tables`. By how much a method is worse",
+        f"than {SEVEN}, on the same held-out rows of {FOLDS} folds: below zero is better. CPU",
+        f"seconds are of {len(METRICS)} metrics and the summary. Commits: {commits_of(rows)}.",
         *(line for kind in SETS for metric in METRICS for line in compared(rows, kind, metric)),
     ]
 
