@@ -30,6 +30,7 @@ card = ScorecardClassifier(
     max_crosses=0,
     points="integer",
     monotone={"duration": "increasing", "age": "decreasing"},
+    warn_baseline=False,
 ).fit(loans[::2], bad[::2])
 
 # %%
