@@ -82,7 +82,7 @@ figure.suptitle("Frauds found within an alert budget, on test rows")
 # %%
 # Keep the budget on new rows
 # ---------------------------
-# The threshold of ``card`` flags 1 % of the rows on average; here it flags more. With
+# The threshold of ``card`` flags 1 % of the rows on average; here a little more. With
 # ``guarantee=0.95`` and a limit on alerts, a third of the training rows is set apart, and an exact
 # binomial bound on their scores sets the threshold. The price is a lower recall.
 

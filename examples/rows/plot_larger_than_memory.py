@@ -52,7 +52,7 @@ for file in files:
 # %%
 # A function that reads them
 # --------------------------
-# An iterator can be read once, and a fit needs several passes, so ``fit_source`` takes a function
+# An iterator can be read once, and a fit makes two passes, so ``fit_source`` takes a function
 # that returns a new iterator for each pass. One file is in memory at a time.
 
 reads = []
