@@ -5,7 +5,7 @@ import pytest
 import shapes
 from sklearn.metrics import roc_auc_score
 
-from directrix.cards import merging
+from directrix.cards import sizes
 
 #: Small tables, whose fits take seconds.
 QUICK = [cell for cell in shapes.CELLS if cell.columns <= 10 and cell.rows == 400][:5]
@@ -44,8 +44,9 @@ def test_a_wide_card_is_not_behind():
 
 
 def test_a_card_that_is_behind_says_so_first_and_warns(monkeypatch):
-    """With few atoms for many columns, missing values take the room of all values."""
-    monkeypatch.setattr(merging, "_OF_EACH", 0)
+    """A card of four lines has too few of them for a hundred columns."""
+    monkeypatch.setattr(sizes, "SIZES", (2, 4))
+    monkeypatch.setattr(sizes, "MOST_LINES", 4)
     card, ahead, warned = wide_card()
     assert ahead < -shapes.BEHIND
     assert warned

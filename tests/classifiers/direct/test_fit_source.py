@@ -52,13 +52,13 @@ def test_it_is_about_as_good_as_a_fit_to_rows_in_memory(fitted, figure):
 
 
 def test_class_weights_count_in_the_sample_as_weights_of_the_rows_do(monkeypatch):
-    rows, searched, compare = frame(), [], sources.compared_lines
+    rows, searched, compare = frame(), [], sources.lines_to_count
 
     def watched(metric, moments, sample, n_jobs):
         searched.append(sample)
         return compare(metric, moments, sample, n_jobs)
 
-    monkeypatch.setattr(sources, "compared_lines", watched)
+    monkeypatch.setattr(sources, "lines_to_count", watched)
     rows = rows.assign(w=np.where(rows["y"] == "yes", 6.0, 1.0))
     options = {"target": "y", "features": FEATURES, "fold": HashFolds(5, key="id")}
     DirectClassifier("error", class_weight={"yes": 6.0}).fit_source(rows, **options)

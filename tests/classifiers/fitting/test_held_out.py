@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from directrix.fitting.evidence import HeldOut
-from directrix.fitting.histogram_choice import point_at
+from directrix.fitting.finish import point_at
 from directrix.fitting.training_rows import Rows
 from directrix.metrics import AUC
 

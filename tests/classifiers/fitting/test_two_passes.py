@@ -16,9 +16,13 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from directrix import DirectClassifier, MomentClassifier
 from directrix.engines import HashFolds
-from directrix.fitting.histogram_choice import select_from_histograms
+from directrix.fitting.choice import Choice
+from directrix.fitting.evidence import CountEvidence
+from directrix.fitting.finish import at_best_threshold
+from directrix.frontier.curves import CountCurves
 from directrix.metrics import RecallAtFPR
 from directrix.metrics.table import resolve
+from directrix.models.operating_point import OF_LINES, EffectiveCounts
 from directrix.moments.score_histogram import (
     BINS,
     SIDES,
@@ -332,10 +336,15 @@ def test_where_one_class_for_all_is_best_the_threshold_is_beyond_all_scores():
     counts = np.zeros((1, 2, BINS))
     counts[0, 0, BINS // 2], counts[0, 1, BINS // 2] = 99.0, 1.0
     histogram = ScoreHistogram(SIDES, counts, np.array([99.0, 1.0]))
-    picked = select_from_histograms(resolve("error"), (histogram,), (1.0, 1.0))
-    assert picked.best.point.threshold > centres()[BINS // 2]
-    picked = select_from_histograms(resolve("error"), (histogram,), (1.0, 1e4))
-    assert picked.best.point.threshold < centres()[BINS // 2]
+
+    def best(factors):
+        curves = CountCurves((histogram,), 0, factors)
+        sizes = EffectiveCounts(*curves.sizes)
+        choice = Choice.only(resolve("error"), curves, sizes, OF_LINES)
+        return at_best_threshold(choice, CountEvidence((histogram,), 0, factors)).point.threshold
+
+    assert best((1.0, 1.0)) > centres()[BINS // 2]
+    assert best((1.0, 1e4)) < centres()[BINS // 2]
 
 
 # ── a data set ────────────────────────────────────────────────────────────────────────────────────

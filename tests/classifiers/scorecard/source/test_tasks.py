@@ -1,6 +1,5 @@
 """What passes compute from parts of a table is what the whole table in memory gives."""
 
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -17,7 +16,6 @@ from directrix.metrics import AUC
 from directrix.metrics.base import Curve
 from directrix.models.card import Card
 from directrix.moments.score_histogram import centres
-from directrix.tables import BinCounts
 
 PLAN = TableRoles.of(
     target="y", features=FEATURES, weight="w", fold=HashFolds(3, key="id"), identified=True
@@ -79,23 +77,15 @@ def test_histograms_are_those_of_held_out_rows():
             assert binned == pytest.approx(exact, abs=2e-3)
 
 
-def test_cells_and_pairs_are_counted():
+def test_cells_are_counted():
     models = [FoldModels(0, random_lines(1), design())]
-    scored = run(Score(CellFeatures(BINNER), "yes", models, count=True))
-    cells, positive, weight, fold = whole()
+    scored = run(Score(CellFeatures(BINNER), "yes", models))
+    cells, positive, weight, _ = whole()
     for k, counts in enumerate(scored.cells):
         for side in (False, True):
             rows_of_side = positive == side
             expected = np.bincount(cells[rows_of_side, k], weight[rows_of_side], counts.shape[1])
             np.testing.assert_allclose(counts[int(side)], expected)
-    table = rows()
-    expected = BinCounts.of(BINNER, table[FEATURES], table["y"], weight, fold=fold)
-    assert scored.counts.n_folds == 3
-    for ours, theirs in zip(scored.counts.folds, expected.folds, strict=True):
-        for label in ("yes", "no"):
-            left, right = ours.class_moments(label), theirs.class_moments(label)
-            assert left.weight == pytest.approx(right.weight)
-            np.testing.assert_allclose(left.second.toarray(), right.second.toarray())
 
 
 def test_a_survey_knows_the_classes_and_samples_all_rows_of_a_small_table():
@@ -110,7 +100,6 @@ def test_a_survey_knows_the_classes_and_samples_all_rows_of_a_small_table():
         "boolean",
         "date",
     ]
-    assert surveyed.table.counts is None
 
 
 def test_a_survey_does_not_sample_rows_that_are_set_apart():
@@ -119,14 +108,6 @@ def test_a_survey_does_not_sample_rows_that_are_set_apart():
     assert set(surveyed.sample.fold) == {0, 2}
     assert len(surveyed.sample.y) == np.sum(fold != 1)
     assert surveyed.fingerprint.rows == len(fold)
-
-
-def test_a_survey_with_known_bins_counts_them():
-    counts = run(Survey(100), plan=replace(PLAN, binner=BINNER)).table.counts
-    later = run(Score(CellFeatures(BINNER), "yes", count=True)).counts
-    for ours, theirs in zip(counts.folds, later.folds, strict=True):
-        left, right = (each.class_moments("yes").second for each in (ours, theirs))
-        np.testing.assert_allclose(left.toarray(), right.toarray())
 
 
 def test_thresholds_take_all_rows_below_them():
