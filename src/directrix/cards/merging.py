@@ -398,13 +398,20 @@ class _Grids:
 
 
 class _Pairs:
-    """Groups of columns that may be merged, two at a time."""
+    """Groups of columns that may be merged, two at a time.
+
+    Missing values have a line of their own as long as their column has points.
+    """
 
     def __init__(self, atoms: Atoms, points: FloatArray) -> None:
         left, right, block = [], [], []
         self.is_line = np.zeros(atoms.count, dtype=bool)
+        self.is_missing = np.zeros(atoms.count, dtype=bool)
         for k, (line, loose) in enumerate(zip(atoms.lines, atoms.loose, strict=True)):
             self.is_line[line] = True
+            missing = atoms.cells[k][0]
+            if missing >= 0:
+                self.is_missing[missing] = True
             pairs = [*pairwise(line), *((o, x) for o in line for x in loose)]
             near = sorted(loose, key=lambda atom: (points[atom], atom))
             reach = _REACH if len(near) > _FEW_LEVELS else len(near)
@@ -427,7 +434,7 @@ class _Pairs:
     def renumber(self, moved: IntArray, used: IntArray) -> None:
         """Give groups the slots that they have moved to."""
         self.left, self.right = moved[self.left], moved[self.right]
-        self.is_line = self.is_line[used]
+        self.is_line, self.is_missing = self.is_line[used], self.is_missing[used]
 
     def best(self, b: FloatArray, S: FloatArray) -> tuple[float, int]:
         """Return the lowest price of a line saved, and the pair that has it."""
@@ -436,8 +443,9 @@ class _Pairs:
         x, z = self.left, self.right
         diagonal = S.diagonal()
         variance = diagonal[x] + diagonal[z] - 2.0 * S[x, z]
-        saved = np.where(self.groups[self.block] == 2, 2.0, 1.0)
-        price = (b[x] - b[z]) ** 2 / (np.maximum(variance, 1e-12) * saved)
+        is_last = self.groups[self.block] == 2
+        price = (b[x] - b[z]) ** 2 / np.maximum(variance, 1e-12) / np.where(is_last, 2.0, 1.0)
+        price[(self.is_missing[x] | self.is_missing[z]) & ~is_last] = np.inf
         index = int(price.argmin())
         return 0.5 * float(price[index]), index
 
