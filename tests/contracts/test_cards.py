@@ -156,6 +156,26 @@ def test_stated_cuts_and_special_values_have_cells_of_their_own():
     assert card.columns[0][special] == max(card.columns[0])
 
 
+@pytest.mark.parametrize("max_lines", [4, 10, 20, "auto", None])
+def test_stated_bins_have_lines_of_their_own_in_every_size(max_lines):
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame(rng.normal(size=(800, 4)), columns=list("abcd"))
+    X["town"] = rng.choice(list("uvwxyz"), 800)
+    y = rng.random(800) < expit(X["a"] + 0.5 * X["b"] + (X["town"] < "w"))
+    stated = {"cuts": {"a": [-1.0, 0.0, 0.5, 1.0]}, "groups": {"town": [["u", "v"], ["y", "z"]]}}
+    binner = Binner(**stated, special_values={"c": [99.0]})
+    card = ScorecardClassifier(binner=binner, max_lines=max_lines).fit(X, y).card_
+    lines = {
+        name: [row.bin for row in card.table() if row.column == name] for name in ["a", "town"]
+    }
+    if np.ptp(card.columns[0]):
+        assert len([line for line in lines["a"] if "missing" not in line]) == 5
+    if np.ptp(card.columns[4]):
+        assert {"u, v", "y, z"} <= set(lines["town"])
+    if max_lines in {20, "auto", None}:
+        assert np.ptp(card.columns[0])
+
+
 @pytest.mark.parametrize(("n", "most"), [(400, 0.01), (3_000, 0.005)])
 def test_a_linear_truth_is_nearly_as_good_as_logistic_regression(n, most, figure):
     gaps = []

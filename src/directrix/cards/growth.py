@@ -208,7 +208,9 @@ class _Growth:
         best = self._least(strengths)
         fits = strengths[best]
         named = zip(_STRENGTHS, strengths, strict=True)
-        tried = [Tried(f"strength {strength:g}", each.held_out) for strength, each in named]
+        tried = [
+            Tried(f"a prior of strength {strength:g}", each.held_out) for strength, each in named
+        ]
         if self.ask.max_columns is not None:
             fewer, counts = self._fewer_columns(fits, grams)
             areas = np.array([mean_area(each.held_out, self.rows) for each in (*fewer, fits)])
@@ -219,7 +221,7 @@ class _Growth:
                 best, fits = len(_STRENGTHS) + count, fewer[count]
         crossed = self._crossed(fits, grams, curvature)
         if crossed is not None:
-            tried.append(Tried("the one with crosses", crossed.held_out))
+            tried.append(Tried("crosses of columns", crossed.held_out))
             cards = self._crossed_cards(crossed, fits, grams, first)
             return Grown(cards, tried, len(tried) - 1)
         fits.coef[None] = self._refit(fits, grams, first)

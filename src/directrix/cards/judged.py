@@ -404,7 +404,7 @@ class JudgedCard:
         why = "One penalised likelihood, with a variance for each column."
         if grown.tried:
             chosen = grown.tried[grown.chosen].name
-            why += f" Of {len(grown.tried)}, held-out log loss chose {chosen}."
+            why += f" Of {len(grown.tried)} variants, held-out log loss chose {chosen}."
         sign = -1.0 if metric.greater_is_better else 1.0
         tried = CandidateResult(name, float(sign * losses[k]), *_by_fold(sign * folds[k]))
 

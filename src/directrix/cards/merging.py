@@ -70,6 +70,8 @@ class Atoms:
     ``cells`` has, for each column, the atom of each of its cells, −1 for cells without rows.
     ``lines`` has, for each column, its atoms in an order that merged groups keep. ``loose`` are the
     atoms of levels, missing and special values, which may be merged with any of their column.
+    ``own`` are those that are merged only when their column is left out: of missing values, and of
+    cells that were stated.
     """
 
     cells: tuple[IntArray, ...]
@@ -77,6 +79,7 @@ class Atoms:
     loose: tuple[list[int], ...]
     grids: tuple[Grid, ...]
     count: int
+    own: tuple[list[int], ...] = ()
 
     def of_rows(self, cells: IntArray) -> IntArray:
         """Return the atoms of rows, of shape (columns and grids, n)."""
@@ -149,8 +152,9 @@ class Atoms:
             chains.append(line)
             loose.append(alone)
         room = max(most - sum(map(len, loose)), _OF_EACH * len(chains))
-        starts = _nearly_equal(chains, points, weights, room)
-        of_cell, lines, free, count = [], [], [], 0
+        stated = [np.isin(line, of.stated_cells) for line, of in zip(chains, kinds, strict=True)]
+        starts = _nearly_equal(chains, points, weights, room, stated)
+        of_cell, lines, free, own, count = [], [], [], [], 0
         for k, (chain, first) in enumerate(zip(chains, starts, strict=True)):
             numbers = np.full(kinds[k].n_cells, -1, dtype=np.int64)
             numbers[chain] = count + np.cumsum(first) - 1
@@ -161,6 +165,8 @@ class Atoms:
             lines.append(every[:n_line] if keeps_order else [])
             free.append(every[n_line:] if keeps_order else every)
             of_cell.append(numbers)
+            alone = numbers[[0, *kinds[k].stated_cells]]
+            own.append(np.unique(alone[alone >= 0]).tolist())
             count += len(every)
         grids = []
         for cross, inner, weight in crosses:
@@ -168,7 +174,7 @@ class Atoms:
             if made.atoms.shape != (1, 1):
                 grids.append(made)
                 count += made.atoms.size
-        return cls(tuple(of_cell), tuple(lines), tuple(free), tuple(grids), count)
+        return cls(tuple(of_cell), tuple(lines), tuple(free), tuple(grids), count, tuple(own))
 
 
 def _nearly_equal(
@@ -176,16 +182,19 @@ def _nearly_equal(
     points: Sequence[FloatArray],
     weights: Sequence[FloatArray],
     most: int,
+    stated: Sequence[AnyArray],
 ) -> list[AnyArray]:
     """Return for each chain of cells which of them begin an atom, of at most so many in all.
 
-    Neighbours are merged in the order of the change of points that this makes, column by column.
+    Neighbours are merged in the order of the change of points that this makes, column by column;
+    cells that were ``stated`` are not.
     """
     sizes = [len(chain) for chain in chains]
     # Lists: numbers are read and changed one at a time.
     value = np.concatenate([points[k][chain] for k, chain in enumerate(chains)]).tolist()
     weight = np.concatenate([weights[k][chain] for k, chain in enumerate(chains)]).tolist()
     first = np.ones(len(value), dtype=bool)
+    alone = np.concatenate(stated).tolist()
     ends = np.cumsum(sizes)
     following, before = list(range(1, len(value) + 1)), list(range(-1, len(value) - 1))
     for end, size in zip(ends.tolist(), sizes, strict=True):
@@ -196,7 +205,7 @@ def _nearly_equal(
     def update(k: int) -> None:
         other = following[k]
         price[k] = np.inf
-        if other >= 0:
+        if other >= 0 and not (alone[k] or alone[other]):
             both = weight[k] * weight[other] / (weight[k] + weight[other])
             price[k] = both * (value[k] - value[other]) ** 2
 
@@ -343,11 +352,43 @@ class _GridState:
             self.n_ordered[move.axis] -= 1
 
 
-class _Grids:
-    """All grids, and their merges by the number of pairs, which are priced together."""
+class _ColumnState:
+    """The groups of a column that no pairs of them reduce to two: it is left out as a whole."""
 
-    def __init__(self, grids: Sequence[Grid]) -> None:
-        self.states = [_GridState(grid) for grid in grids]
+    def __init__(self, column: int, atoms: Sequence[int]) -> None:
+        self.column, self.slots = column, np.array(atoms)
+
+    #: Lines of columns are counted with their pairs.
+    lines = 0
+
+    def moves(self) -> Iterator[Move]:
+        """Yield the merge of all groups."""
+        slots = np.unique(self.slots)
+        if len(slots) > 1:
+            yield Move(np.repeat(slots[:1], len(slots) - 1), slots[1:], len(slots))
+
+    def merge(self, _: Move) -> None:
+        self.slots = self.slots[:1]
+
+
+_State = _GridState | _ColumnState
+
+
+class _Grids:
+    """All grids, and columns that are left out as a whole.
+
+    Their merges are listed by the number of pairs, which are priced together.
+    """
+
+    def __init__(self, atoms: Atoms) -> None:
+        self.states: list[_State] = [
+            *(_GridState(grid) for grid in atoms.grids),
+            *(
+                _ColumnState(k, [*atoms.lines[k], *atoms.loose[k]])
+                for k, own in enumerate(atoms.own)
+                if len(own) > 1
+            ),
+        ]
         self._list_moves()
 
     @property
@@ -360,7 +401,17 @@ class _Grids:
             state.slots = moved[state.slots]
         self._list_moves()
 
-    def best(self, b: FloatArray, S: FloatArray) -> tuple[float, tuple[_GridState, Move] | None]:
+    def follow(self, kept: int, gone: int) -> None:
+        """Take note of a merge of two groups of a column."""
+        changed = False
+        for state in self.states:
+            if isinstance(state, _ColumnState) and (state.slots == gone).any():
+                state.slots = np.where(state.slots == gone, kept, state.slots)
+                changed = True
+        if changed:
+            self._list_moves()
+
+    def best(self, b: FloatArray, S: FloatArray) -> tuple[float, tuple[_State, Move] | None]:
         """Return the lowest price of a line saved, and the merge that has it."""
         lowest, best = np.inf, None
         for moves, left, right, saved in self._by_length:
@@ -375,14 +426,14 @@ class _Grids:
                 lowest, best = float(price[index]), moves[index]
         return 0.5 * lowest, best
 
-    def merge(self, state: _GridState, move: Move) -> list[tuple[int, int]]:
+    def merge(self, state: _State, move: Move) -> list[tuple[int, int]]:
         """Merge groups; return pairs of the group that stays, and the one that is gone."""
         state.merge(move)
         self._list_moves()
         return list(zip(move.left.tolist(), move.right.tolist(), strict=True))
 
     def _list_moves(self) -> None:
-        of_length: dict[int, list[tuple[_GridState, Move]]] = {}
+        of_length: dict[int, list[tuple[_State, Move]]] = {}
         for state in self.states:
             for move in state.moves():
                 of_length.setdefault(len(move.left), []).append((state, move))
@@ -400,18 +451,18 @@ class _Grids:
 class _Pairs:
     """Groups of columns that may be merged, two at a time.
 
-    Missing values have a line of their own as long as their column has points.
+    Missing values, and cells that were stated, have lines of their own as long as their column has
+    points.
     """
 
     def __init__(self, atoms: Atoms, points: FloatArray) -> None:
         left, right, block = [], [], []
         self.is_line = np.zeros(atoms.count, dtype=bool)
-        self.is_missing = np.zeros(atoms.count, dtype=bool)
+        self.is_own = np.zeros(atoms.count, dtype=bool)
+        for own in atoms.own:
+            self.is_own[own] = True
         for k, (line, loose) in enumerate(zip(atoms.lines, atoms.loose, strict=True)):
             self.is_line[line] = True
-            missing = atoms.cells[k][0]
-            if missing >= 0:
-                self.is_missing[missing] = True
             pairs = [*pairwise(line), *((o, x) for o in line for x in loose)]
             near = sorted(loose, key=lambda atom: (points[atom], atom))
             reach = _REACH if len(near) > _FEW_LEVELS else len(near)
@@ -434,7 +485,7 @@ class _Pairs:
     def renumber(self, moved: IntArray, used: IntArray) -> None:
         """Give groups the slots that they have moved to."""
         self.left, self.right = moved[self.left], moved[self.right]
-        self.is_line, self.is_missing = self.is_line[used], self.is_missing[used]
+        self.is_line, self.is_own = self.is_line[used], self.is_own[used]
 
     def best(self, b: FloatArray, S: FloatArray) -> tuple[float, int]:
         """Return the lowest price of a line saved, and the pair that has it."""
@@ -445,7 +496,7 @@ class _Pairs:
         variance = diagonal[x] + diagonal[z] - 2.0 * S[x, z]
         is_last = self.groups[self.block] == 2
         price = (b[x] - b[z]) ** 2 / np.maximum(variance, 1e-12) / np.where(is_last, 2.0, 1.0)
-        price[(self.is_missing[x] | self.is_missing[z]) & ~is_last] = np.inf
+        price[(self.is_own[x] | self.is_own[z]) & ~is_last] = np.inf
         index = int(price.argmin())
         return 0.5 * float(price[index]), index
 
@@ -464,6 +515,12 @@ class _Pairs:
             keep = left != right
         self.left, self.right, self.block = left[keep], right[keep], self.block[keep]
         return x, z
+
+    def leave_out(self, column: int) -> None:
+        """Merge all groups of a column."""
+        keep = self.block != column
+        self.left, self.right, self.block = self.left[keep], self.right[keep], self.block[keep]
+        self.groups[column] = 1
 
 
 @dataclass(frozen=True)
@@ -533,7 +590,7 @@ def merge_path(atoms: Atoms, curvature: Curvature, sizes: Sequence[int]) -> dict
     group = np.arange(atoms.count)  # of each atom, as a slot of b and S
     name = np.arange(atoms.count)  # of each slot, an atom of its group
     used = np.ones(atoms.count, dtype=bool)  # slots
-    pairs, grids = _Pairs(atoms, b), _Grids(atoms.grids)
+    pairs, grids = _Pairs(atoms, b), _Grids(atoms)
     left, found = sorted(set(sizes)), {}
     while True:
         lines = pairs.lines + grids.lines
@@ -543,7 +600,13 @@ def merge_path(atoms: Atoms, curvature: Curvature, sizes: Sequence[int]) -> dict
             return found
         price, index = pairs.best(b, S)
         of_grids, move = grids.best(b, S)
-        ties = grids.merge(*move) if move and of_grids < price else [pairs.merge(index)]
+        if move and of_grids < price:
+            ties = grids.merge(*move)
+            if isinstance(move[0], _ColumnState):
+                pairs.leave_out(move[0].column)
+        else:
+            ties = [pairs.merge(index)]
+            grids.follow(*ties[0])
         for x, z in ties:
             change = S[:, x] - S[:, z]
             variance = change[x] - change[z]

@@ -125,10 +125,8 @@ class MetricClassifier(ThresholdClassifier):
         flat = tuple(dict.fromkeys(effect.column for effect in report.directions if effect.flat))
         if flat:
             warn(DirectionWarning(flat), stacklevel=find_stacklevel())
-        progress.stage(
-            f"chosen from {len(report.tried)} candidates: {report.chosen}; "
-            f"{report.metric.label} {report.expected_text}"
-        )
+        among = f"chosen from {len(report.tried)} candidates: " if report.gap is not None else ""
+        progress.stage(f"{among}{report.chosen}; {report.metric.label} {report.expected_text}")
 
     def _begin(self, rows: Rows, purpose: str, log: Progress) -> int:
         """Warn of copies, print what is fitted, and return the number of folds to make."""

@@ -127,6 +127,12 @@ def test_points_of_two_lines_need_no_other_to_be_relative_to(edit):
     assert made.log()[0]["points"] == [[0, 10.0], [1, 0.0]]
 
 
+def test_a_line_has_one_number_of_points(edit):
+    merged = edit.merge("home", 0, len(edit.lines("home")) - 1)
+    with pytest.raises(EditError, match="'home' has both 10 and 0 points"):
+        merged.points("home", {"own": 10, "rent": 0})
+
+
 def test_lines_are_found_as_the_card_prints_them():
     X, y = table()
     settings = {"max_crosses": 0, "points": "integer"}

@@ -199,7 +199,16 @@ class CardEditor:
             From lines, by number or as printed, to points; None lets points be fitted again.
         """
         block = self._block(column)
-        given = {self._line(block, line): value for line, value in points.items()}
+        given: dict[int, float | None] = {}
+        for line, value in points.items():
+            index = self._line(block, line)
+            if index in given and given[index] != value:
+                msg = (
+                    f"column {block.name!r} has both {given[index]!r} and {value!r} points for the "
+                    f"line of {line!r}: split the line first, or give it one number"
+                )
+                raise EditError(msg)
+            given[index] = value
         pairs = [[line, None if value is None else float(value)] for line, value in given.items()]
         reference = self._reference(block, given)
         if reference is not None:
