@@ -179,6 +179,7 @@ def lines(rows: list[Row]) -> list[str]:
         "Made by `python -m benchmarks.studies.one_pass_tables`. By how much a method is worse",
         f"than {SEVEN}, on the same held-out rows of {FOLDS} folds: below zero is better. CPU",
         f"seconds are of {len(METRICS)} metrics and the summary. Commits: {commits_of(rows)}.",
+        "A method with fewer tables is not measured on the others, and not to be compared.",
         *(line for kind in SETS for metric in METRICS for line in compared(rows, kind, metric)),
     ]
 
