@@ -100,10 +100,8 @@ class PaperClassifier(ClassifierMixin, BaseEstimator):
 
     def _keep(self, solution: Solution, *, intercept: bool) -> Self:
         """Store a linear model; without ``intercept`` the solution has the coefficients alone."""
-        self.solution_ = solution
-        self.n_iter_ = max(
-            solution.n_iter, 1
-        )  # a start may be a minimum; scikit-learn asks for one
+        # A start may be a minimum, and scikit-learn asks for one iteration.
+        self.solution_, self.n_iter_ = solution, max(solution.n_iter, 1)
         coef = solution.coef if intercept else np.append(solution.coef, 0.0)
         self.coef_, self.intercept_ = coef[None, :-1].copy(), coef[-1:].copy()
         return self

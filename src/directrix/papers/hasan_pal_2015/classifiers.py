@@ -284,8 +284,7 @@ class _KernelClassifier(_BetaBernoulli):
         variant = VARIANTS[choice("variant", self.variant, VARIANTS)]
         X, positive = self._rows(X, y)
         space = KernelRows.of(kernel_of(self.kernel, self.tau), X)
-        ridge, constant = self.lam / len(positive), float(self.fit_intercept)
-        rows = _Rows(space.of_rows, positive, ridge, constant)
+        rows = _Rows(space.of_rows, positive, self.lam / len(y), float(self.fit_intercept))
         found = self._found(space, rows, variant)
         kept = np.arange(len(found.coef) - 1) if found.kept is None else found.kept
         found = found._replace(coef=found.coef[np.append(kept, -1)])
