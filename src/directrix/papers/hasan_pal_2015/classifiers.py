@@ -106,10 +106,10 @@ class SLAClassifier(PaperClassifier):
             Labels of two classes.
         """
         X, positive = self._rows(X, y)
-        intercept = self.fit_intercept
-        svm = LinearSVC(dual="auto", fit_intercept=intercept, random_state=0).fit(X, positive)
-        objective = ConstantObjective(X, positive, np.ones(len(y)), Sigmoid(), constant=intercept)
-        start = np.append(svm.coef_, svm.intercept_)
+        svm = LinearSVC(dual="auto", fit_intercept=self.fit_intercept, random_state=0)
+        start = np.append(svm.fit(X, positive).coef_, svm.intercept_)
+        weight, constant = np.ones(len(positive)), float(self.fit_intercept)
+        objective = ConstantObjective(X, positive, weight, Sigmoid(), constant=constant)
         return self._keep(search_errors("sla", objective, start).solution, intercept=True)
 
 
@@ -284,7 +284,7 @@ class _KernelClassifier(_BetaBernoulli):
         variant = VARIANTS[choice("variant", self.variant, VARIANTS)]
         X, positive = self._rows(X, y)
         space = KernelRows.of(kernel_of(self.kernel, self.tau), X)
-        rows = _Rows(space.of_rows, positive, self.lam / len(y), float(self.fit_intercept))
+        rows = _Rows(space.of_rows, positive, self.lam / X.shape[0], float(self.fit_intercept))
         found = self._found(space, rows, variant)
         kept = np.arange(len(found.coef) - 1) if found.kept is None else found.kept
         found = found._replace(coef=found.coef[np.append(kept, -1)])
