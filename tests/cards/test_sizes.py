@@ -9,7 +9,7 @@ import pytest
 
 from directrix import Binner, ScorecardClassifier
 from directrix.cards import sizes
-from directrix.cards.judged import CardScores
+from directrix.cards.in_passes import CardScores
 from directrix.classifiers import IntegerPoints, PointsToDoubleOdds
 from directrix.exceptions import (
     CardSizeError,

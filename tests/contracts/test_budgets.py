@@ -62,9 +62,7 @@ def test_whole_days_are_set_apart(kind):
 def test_teams_keep_budgets_of_their_own(kind):
     X, y, day, team, _ = drawn()
     budget = Budget({"A": 4, "B": 2}, by="team")
-    # A short card ties many rows, and none of those at the threshold are flagged.
-    options = {"max_lines": None} if kind == "cards" else {}
-    model = made(kind, budget=budget, **options).fit(X, y, day=day, team=team)
+    model = made(kind, budget=budget).fit(X, y, day=day, team=team)
     new, _, new_day, new_team, _ = drawn(200, seed=1)
     flagged = model.predict(new, team=new_team)
     for name, alerts in budget.alerts.items():

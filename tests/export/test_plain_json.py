@@ -66,8 +66,8 @@ def test_the_json_of_a_card_holds_what_the_documentation_lists():
     model = json.loads(to_json(classifier))
     assert sorted(model) == ["card", "classes", "columns", "format", "probability", "version"]
     assert (model["format"], model["version"]) == ("directrix.card", 1)
-    assert [column["name"] for column in model["columns"]] == list(classifier.feature_names_in_)[:6]
-    kinds = ["number", "number", "text", "boolean", "date", "date"]
+    assert [column["name"] for column in model["columns"]] == list(classifier.feature_names_in_)
+    kinds = ["number", "number", "text", "boolean", "date", "date", "number"]
     assert [column["kind"] for column in model["columns"]] == kinds
     assert model["columns"][0]["special_values"] == [-999.0]
     assert model["classes"] == classifier.classes_.tolist()

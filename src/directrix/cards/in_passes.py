@@ -10,20 +10,103 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 
-from directrix._typing import AnyArray, FloatArray
-from directrix.cards.judged import CardSettings, FittedCard, JudgedCard
+from directrix._typing import AnyArray, FloatArray, IntArray
+from directrix.cards.judged import (
+    CardSettings,
+    FittedCard,
+    HeldOutSizes,
+    JudgedCard,
+    as_log_odds,
+)
 from directrix.engines.table_roles import TableRoles
 from directrix.engines.tasks import CellFeatures
-from directrix.fitting.fit_source import SourceFit, profile_of_source, standing_weights
+from directrix.fitting.evidence import CountEvidence, Evidence
+from directrix.fitting.fit_source import (
+    CandidateGroup,
+    CountedScores,
+    FoldLines,
+    SourceFit,
+    profile_of_source,
+    standing_weights,
+)
 from directrix.frontier.compare import MOST_ROWS
+from directrix.metrics import AUC
+from directrix.models.card import Card
+from directrix.models.operating_point import Calibration, EffectiveCounts
 from directrix.tables import Binner, Column
 from directrix.tables.coding.prior import CellKinds
 from directrix.tables.profile import TableProfile
 
 #: What reports call the rows whose scores are counted.
 _ROWS = "all rows, each held out once"
+
+
+@dataclass(frozen=True, eq=False)
+class GuardedCounts(CountEvidence):
+    """Counts of scores that are log-odds; see `GuardedRows`."""
+
+    def calibrated(
+        self, threshold: float, probability: float | None, name: str | None = None
+    ) -> Calibration:
+        """Return the calibration of scores less a threshold."""
+        if probability is not None:
+            return super().calibrated(threshold, probability, name)
+        return as_log_odds(threshold, name or self.name)
+
+
+@dataclass(frozen=True, eq=False)
+class CardScores:
+    """Several cards as a coding of cells: the features of a row are its points by each card."""
+
+    cards: tuple[Card, ...]
+
+    def rows(self, cells: IntArray) -> FloatArray:
+        """Return the points of rows, of shape (n, cards)."""
+        return np.column_stack([card.points(cells) for card in self.cards])
+
+
+def sizes_to_count(judged: JudgedCard) -> CandidateGroup:
+    """Return the sizes as lines of points, for a pass that counts the scores of all rows."""
+    pointed = judged.pointed
+    folds = sorted(fold for fold in pointed[0].cards if fold is not None)
+
+    def lines(fold: int | None) -> FloatArray:
+        scaled = [each.cards[fold] for each in pointed]
+        return np.column_stack(
+            [np.diag([each.unit for each in scaled]), [each.shift for each in scaled]]
+        )
+
+    by_fold = [lines(fold) for fold in folds]
+    candidates = [
+        FoldLines(line, [each[k] for each in by_fold]) for k, line in enumerate(lines(None))
+    ]
+    codings = [
+        CardScores(tuple(each.cards[fold].card for each in pointed)) for fold in (*folds, None)
+    ]
+    return CandidateGroup(candidates, codings)
+
+
+def on_counts(judged: JudgedCard, counted: CountedScores, share: float) -> HeldOutSizes:
+    """Return what counts of the scores of all rows show.
+
+    ``share`` is that of the rows that the card was grown from among them.
+    """
+    evidence: list[tuple[Evidence, Evidence | None]] = []
+    for k in range(len(judged.pointed)):
+        held_out, reserved = (each and GuardedCounts(**vars(each)) for each in counted.evidence(k))
+        assert held_out is not None  # noqa: S101 - only those set apart may lack
+        evidence.append((held_out, reserved))
+    curves, metric, index, trials = counted.curves, AUC(), 0, judged.trials
+    if not judged.is_empty:
+        folds = [each.folds or (each.whole,) for each in curves]
+        areas = [np.mean([metric.best_value(curve) for curve in each]) for each in folds]
+        index = judged.good_size(np.array(areas))
+    trials = None if trials is None else replace(trials, share=share)
+    effective = EffectiveCounts(*curves[0].sizes)
+    return HeldOutSizes(_ROWS, curves, evidence, effective, index, trials)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +159,8 @@ class SourceCardFit:
         rows = rows._replace(X=binner.cells(rows.X))
         kinds = [CellKinds.of(bins) for bins in binner.bins_]
         judged = JudgedCard.of(rows, kinds, self.settings(binner.bins_))
-        counted = fit.count(judged.to_count, CellFeatures(binner), classes[-1], factors)
-        held_out = judged.on_counts(counted, _ROWS, len(rows.positive) / n_rows)
+        counted = fit.count(sizes_to_count(judged), CellFeatures(binner), classes[-1], factors)
+        held_out = on_counts(judged, counted, len(rows.positive) / n_rows)
         made = judged.fitted(fit.metric, fit.guarantee, held_out)
 
         def complete(made: FittedCard) -> FittedCard:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.special import logit
 
-from directrix._typing import FloatArray, IntArray
+from directrix._typing import FloatArray
 from directrix.cards.growth import CardAsk, Grown, grow_card
 from directrix.cards.guard import guarded_line
 from directrix.cards.points import finished, in_scores, ties_split, to_double_odds
@@ -22,15 +22,13 @@ from directrix.cards.sizes import ScaledCard, Size, good_size, sizes_of_card
 from directrix.cards.unbinned import unbinned_scores
 from directrix.fitting.choice import Choice, sizes_of
 from directrix.fitting.directions import DirectionPrices, flat_columns
-from directrix.fitting.evidence import CountEvidence, Evidence, RowEvidence
+from directrix.fitting.evidence import Evidence, RowEvidence
 from directrix.fitting.finish import End, FitResult, finish
-from directrix.fitting.fit_source import CandidateGroup, CountedScores, FoldLines
 from directrix.fitting.guarantee import Guarantee
 from directrix.fitting.training_rows import Rows
 from directrix.fitting.trials import HeldOutArea, Trials, label_noise
 from directrix.frontier.compare import Comparison, compare
 from directrix.frontier.curves import Curves, round_scores
-from directrix.metrics import AUC
 from directrix.metrics.base import Metric
 from directrix.models.card import Card, IntegerPoints, PointsToDoubleOdds, Scale
 from directrix.models.gap import Gap
@@ -107,23 +105,11 @@ class GuardedRows(RowEvidence):
         """Return the calibration of scores less a threshold."""
         if probability is not None:
             return super().calibrated(threshold, probability, name)
-        return _as_log_odds(threshold, name or self.rows.name)
+        return as_log_odds(threshold, name or self.rows.name)
 
 
-@dataclass(frozen=True, eq=False)
-class GuardedCounts(CountEvidence):
-    """Counts of scores that are log-odds; see `GuardedRows`."""
-
-    def calibrated(
-        self, threshold: float, probability: float | None, name: str | None = None
-    ) -> Calibration:
-        """Return the calibration of scores less a threshold."""
-        if probability is not None:
-            return super().calibrated(threshold, probability, name)
-        return _as_log_odds(threshold, name or self.name)
-
-
-def _as_log_odds(threshold: float, rows: str) -> Calibration:
+def as_log_odds(threshold: float, rows: str) -> Calibration:
+    """Return the calibration of log-odds less a threshold; ``rows`` are those of the guard."""
     return Calibration(threshold, 1.0, 1.0, f"penalised likelihood, and its slope on {rows}")
 
 
@@ -169,17 +155,6 @@ class Pointed:
 
 
 @dataclass(frozen=True, eq=False)
-class CardScores:
-    """Several cards as a coding of cells: the features of a row are its points by each card."""
-
-    cards: tuple[Card, ...]
-
-    def rows(self, cells: IntArray) -> FloatArray:
-        """Return the points of rows, of shape (n, cards)."""
-        return np.column_stack([card.points(cells) for card in self.cards])
-
-
-@dataclass(frozen=True, eq=False)
 class JudgedCard:
     """A card in all sizes on its scale, and which of them is delivered."""
 
@@ -208,11 +183,12 @@ class JudgedCard:
     def _rule(self, losses: FloatArray) -> int:
         """Return what is chosen by the losses of all that was compared, and of all sizes."""
         n_tried = len(self.grown.tried)
-        size = self._good_size(-np.append(losses[n_tried:], losses[:n_tried].min()))
+        size = self.good_size(-np.append(losses[n_tried:], losses[:n_tried].min()))
         is_full = size == len(self.sizes) - 1
         return int(np.argmin(losses[:n_tried])) if is_full else n_tried + size
 
-    def _good_size(self, areas: FloatArray) -> int:
+    def good_size(self, areas: FloatArray) -> int:
+        """Return the size to deliver; ``areas`` are those of all sizes on held-out rows."""
         return good_size(self.sizes, areas, self.rows, self.settings.max_lines)
 
     @cached_property
@@ -308,58 +284,17 @@ class JudgedCard:
             (GuardedRows(rows, odds), by) for odds, by in zip(scores, reserved, strict=True)
         ]
         if self.trials is None:
-            index = self._good_size(np.zeros(len(self.sizes)))
+            index = self.good_size(np.zeros(len(self.sizes)))
         elif not self.is_empty:
             areas = self.trials.areas
             full = areas[self.grown.chosen]
-            index = self._good_size(np.append(areas[len(self.grown.tried) :], full))
+            index = self.good_size(np.append(areas[len(self.grown.tried) :], full))
         if rows.fold is not None:
             unbinned = self._curves(unbinned_scores(rows, self.kinds, self.grown.passed))
         curves = [self._curves(odds) for odds in scores]
         return HeldOutSizes(
             rows.name, curves, evidence, sizes_of(rows), index, self.trials, unbinned
         )
-
-    @property
-    def to_count(self) -> CandidateGroup:
-        """The sizes as lines of points, for a pass that counts the scores of all rows."""
-        folds = sorted(fold for fold in self.pointed[0].cards if fold is not None)
-
-        def lines(fold: int | None) -> FloatArray:
-            scaled = [each.cards[fold] for each in self.pointed]
-            units = np.diag([each.unit for each in scaled])
-            return np.column_stack([units, [each.shift for each in scaled]])
-
-        by_fold = [lines(fold) for fold in folds]
-        candidates = [
-            FoldLines(line, [each[k] for each in by_fold]) for k, line in enumerate(lines(None))
-        ]
-        codings = [
-            CardScores(tuple(each.cards[fold].card for each in self.pointed))
-            for fold in (*folds, None)
-        ]
-        return CandidateGroup(candidates, codings)
-
-    def on_counts(self, counted: CountedScores, name: str, share: float) -> HeldOutSizes:
-        """Return what counts of the scores of all rows show.
-
-        ``share`` is that of the rows that the card was grown from among them.
-        """
-        evidence: list[tuple[Evidence, Evidence | None]] = []
-        for k in range(len(self.pointed)):
-            held_out, reserved = (
-                each and GuardedCounts(**vars(each)) for each in counted.evidence(k)
-            )
-            assert held_out is not None  # noqa: S101 - only those set apart may lack
-            evidence.append((held_out, reserved))
-        curves, metric, index = counted.curves, AUC(), 0
-        if not self.is_empty:
-            folds = [each.folds or (each.whole,) for each in curves]
-            areas = [np.mean([metric.best_value(curve) for curve in each]) for each in folds]
-            index = self._good_size(np.array(areas))
-        trials = None if self.trials is None else replace(self.trials, share=share)
-        effective = EffectiveCounts(*curves[0].sizes)
-        return HeldOutSizes(name, curves, evidence, effective, index, trials)
 
     def edit_start(self, values: FloatArray, size: CardSize | None) -> EditStart:
         """Return what an editor begins with; ``values`` are those of the columns of the rows."""

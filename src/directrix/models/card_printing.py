@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,9 +18,6 @@ from directrix.tables import LevelBins
 from directrix.tables.bins import SEPARATOR, Bins
 from directrix.tables.coding.prior import CellKinds
 from directrix.tables.counts.bin_counts import weights_of_evidence
-
-if TYPE_CHECKING:
-    from directrix.models.card import Card
 
 # ── What several cells of a column have in common, as text ────────────────────────────────────────
 
@@ -367,7 +364,7 @@ def points_range(name: str, points: FloatArray, decimals: int) -> str:
     return f"{name}: points from {low} to {high}"
 
 
-def card_document(card: Card) -> CardDocument:
+def card_document(card: Any) -> CardDocument:
     """Return what is printed of a card: rounded points, with bins of equal points merged."""
     whole = all(np.array_equal(part, np.round(part)) for part in card.blocks)
     decimals = 0 if whole else DECIMALS
@@ -397,7 +394,7 @@ def card_document(card: Card) -> CardDocument:
     return CardDocument(_headline(card, decimals), tuple(blocks), tuple(notes))
 
 
-def _unlisted_note(card: Card, decimals: int) -> list[str]:
+def _unlisted_note(card: Any, decimals: int) -> list[str]:
     """Return the points of all cells without a line: the most frequent ones, and all others."""
     columns: dict[str, list[str]] = {}
     for index in card.ranked_columns:
@@ -415,16 +412,16 @@ def _unlisted_note(card: Card, decimals: int) -> list[str]:
     return [f"{what}: {usual} points{', except ' if others else ''}{others}."]
 
 
-def _range_note(card: Card) -> list[str]:
+def _range_note(card: Any) -> list[str]:
     has_range = any(bins.kind in ("number", "date") and bins.n_ordered > 2 for bins in card.bins)
     return ["A range includes its upper end, not its lower one."] if has_range else []
 
 
-def _label(card: Card) -> str:
+def _label(card: Any) -> str:
     return "positive" if card.label is None else repr(card.label)
 
 
-def _headline(card: Card, decimals: int) -> str:
+def _headline(card: Any, decimals: int) -> str:
     base = points_text(card.intercept, decimals if card.intercept.is_integer() else DECIMALS)
     cutoff = points_text(card.cutoff, 0 if float(card.cutoff).is_integer() else DECIMALS)
     side = "above" if card.higher_is_positive else "below"

@@ -34,7 +34,6 @@ def test_a_set_that_was_not_measured_has_no_row_and_a_competitor_no_cell(tmp_pat
             "DirectClassifier": "0.820, 0.410, CPU 1.5",
             "ScorecardClassifier": "",
             "its full card": "",
-            "the full card from counts": "",
             "LightGBM": "0.960, 0.480, CPU 1.5",
         }
     ]

@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from directrix.designs.counted import two_sides
 
 from directrix import ScorecardClassifier
+from directrix.cards.counted import two_sides
 
 
 def test_counts_are_those_of_the_table_whatever_the_class_weight():

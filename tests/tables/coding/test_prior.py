@@ -6,7 +6,6 @@ import pytest
 from directrix.tables import Binner
 from directrix.tables.coding.prior import (
     CellKinds,
-    by_rate,
     cell_weights,
     column_basis,
     merge_neighbours,
@@ -210,16 +209,3 @@ class TestMergeNeighbours:
         group = merge_neighbours(weight, 8)
         assert set(np.diff(group)) <= {0, 1}
         assert 0 < group[-1] + 1 <= 8
-
-
-class TestByRate:
-    def test_levels_are_in_the_order_of_their_rates(self):
-        assert by_rate(np.array([90.0, 10.0, 50.0]), np.full(3, 100.0)).tolist() == [1, 2, 0]
-
-    def test_a_rare_level_is_near_the_overall_rate(self):
-        # One positive of one row says less than 60 of 100.
-        order = by_rate(np.array([60.0, 40.0, 1.0]), np.array([100.0, 100.0, 1.0]))
-        assert order.tolist() == [1, 2, 0]
-
-    def test_without_rows_they_stay_in_order(self):
-        assert by_rate(np.zeros(4), np.zeros(4)).tolist() == [0, 1, 2, 3]

@@ -7,7 +7,7 @@ import pytest
 from card_sources import FEATURES, frame, parts
 
 from directrix import Binner
-from directrix.cards.judged import CardScores
+from directrix.cards.in_passes import CardScores
 from directrix.engines import HashFolds
 from directrix.engines.column_roles import Partition
 from directrix.engines.table_roles import TableRoles
