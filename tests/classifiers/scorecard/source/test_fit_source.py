@@ -197,6 +197,8 @@ def test_points_are_whole_numbers_if_asked(scale):
     assert predicted[(frame()["y"] == "no").to_numpy()].mean() < 0.15
 
 
+# The few negatives that are set apart in the other table allow no threshold.
+@pytest.mark.filterwarnings("ignore::directrix.exceptions.OneClassPredictedWarning")
 def test_rows_that_a_guarantee_sets_apart_are_not_seen():
     options = {"card": {"guarantee": 0.9, "max_lines": None}}
     rows = frame().assign(age=frame()["age"] + frame()["id"] / 1500)  # cuts move with any weight
