@@ -75,7 +75,7 @@ def test_a_scorecard_of_raw_rows(raw_files, call, tmp_path, in_passes):
     words = ["-t", "y", "--drop", "id", "-m", "recall@fpr=0.1", "--max-lines", "9", "-o", path]
     result = call("fit", rows, *words, *(["--two-passes"] if in_passes else []))
     assert result.code == 0, result.err
-    assert result.out.startswith("Chosen for recall at FPR 10 %: ")
+    assert result.out.startswith("Model for recall at FPR 10 %: ")
     assert "positive is yes, above 0 points" in result.out
     card = load(path)
     assert card.feature_names_in_.tolist() == FEATURES
