@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from directrix._typing import AnyArray, FloatArray
-from directrix.cards.basis import LEAST_DIRECTIONS, Basis
+from directrix.cards.basis import Basis
 from directrix.cards.crosses import CrossSearch, FoundCross, indicators_of
 from directrix.cards.likelihood import (
     RIDGE,
@@ -25,7 +25,7 @@ from directrix.cards.likelihood import (
     fold_losses,
     variances,
 )
-from directrix.cards.screening import WIDE, screened
+from directrix.cards.screening import WIDE, directions_of_column, screened
 from directrix.cards.sizes import deviations, smallest, widened
 from directrix.fitting.training_rows import Rows
 from directrix.frontier.curves import Curves
@@ -143,7 +143,7 @@ class _Crossed:
 
 def grow_card(rows: Rows, kinds: Sequence[CellKinds], ask: CardAsk) -> Grown:
     """Grow a card from rows in the order of their keys, with folds and with cells as features."""
-    if sum(LEAST_DIRECTIONS if of.n_ordered else of.n_cells for of in kinds) <= WIDE:
+    if sum(map(directions_of_column, kinds)) <= WIDE:
         return _Growth.of(rows, kinds, ask).run()
     passed = screened(rows, kinds)
     index = np.flatnonzero(np.logical_or.reduce(list(passed.values())))

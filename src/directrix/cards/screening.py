@@ -15,11 +15,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray, IntArray
+from directrix.cards.basis import LEAST_DIRECTIONS
 from directrix.fitting.training_rows import Rows
 from directrix.tables.coding.prior import CellKinds, cell_weights, merge_neighbours
 
-#: Directions of all columns from which on a table is screened, and columns that are then kept.
-WIDE, _KEPT = 1_000, 200
+#: Directions of all columns from which on a table is screened; and how many of them, and columns,
+#: are then kept without each fold: other folds may keep others.
+WIDE, _KEPT_DIRECTIONS, _KEPT = 1_000, 600, 200
 #: Groups of neighbouring bins that are tested together.
 _GROUPS = 5
 #: Least weight of a cell that is tested.
@@ -37,12 +39,21 @@ def screened(rows: Rows, kinds: Sequence[CellKinds]) -> dict[int | None, AnyArra
         every[0].append(_strength(whole))
         for k in range(n_folds):
             every[1 + k].append(_strength(whole - counts[k]))
+    size = np.array([directions_of_column(of_column) for of_column in kinds])
     passed: dict[int | None, AnyArray] = {}
     for number, strengths in enumerate(every):
+        order = np.argsort(-np.array(strengths), kind="stable")[:_KEPT]
+        few_enough = np.cumsum(size[order]) <= _KEPT_DIRECTIONS
+        few_enough[0] = True
         kept = np.zeros(len(kinds), dtype=bool)
-        kept[np.argsort(-np.array(strengths), kind="stable")[:_KEPT]] = True
+        kept[order[few_enough]] = True
         passed[None if number == 0 else number - 1] = kept
     return passed
+
+
+def directions_of_column(kinds: CellKinds) -> int:
+    """Return the number of directions that a column has at least."""
+    return LEAST_DIRECTIONS if kinds.n_ordered else kinds.n_cells
 
 
 def _counts(kinds: CellKinds, cells: IntArray, rows: Rows, fold: IntArray) -> FloatArray:
