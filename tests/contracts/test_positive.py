@@ -1,7 +1,7 @@
 """Laws of the positive label: catching the first label is catching the last, turned round."""
 
-import copy
-from copy import re
+import re
+from copy import copy
 from functools import cache
 
 import numpy as np
