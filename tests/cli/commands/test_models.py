@@ -1,6 +1,7 @@
 """The commands ``evaluate``, ``predict``, ``export`` and ``show``."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 pytest.importorskip("typer")
@@ -8,9 +9,9 @@ pytest.importorskip("pyarrow")
 
 from pyarrow import csv, parquet
 
-from directrix import Moments
+from directrix import MomentClassifier, Moments
 from directrix.classifiers import evaluate
-from directrix.export import load, to_json, to_pmml, to_python, to_sql
+from directrix.export import load, save, to_json, to_pmml, to_python, to_sql
 
 
 @pytest.fixture
@@ -47,6 +48,25 @@ def test_predictions_are_those_of_the_model(call, files, tmp_path, tuesday, name
     assert rows["score"].to_numpy() == pytest.approx(model.decision_function(X))
     assert rows["probability_true"].to_numpy() == pytest.approx(model.predict_proba(X)[:, 1])
     assert (rows["prediction"].to_numpy() == model.predict(X)).all()
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_no_text_of_a_csv_file_is_a_formula(call, tmp_path, suffix):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {"x": rng.normal(size=60), "name": ["=1+1", "-2", "+a", "@b", "a=b", None] * 10}
+    )
+    model = MomentClassifier(positive="=yes").fit(X[["x"]], np.where(X["x"] > 0, "=yes", "no"))
+    save(model, tmp_path / "m.dx")
+    X.to_parquet(tmp_path / "rows.parquet")
+    output = tmp_path / f"out.{suffix}"
+    words = [tmp_path / "m.dx", tmp_path / "rows.parquet", "--keep", "name", "-o", output]
+    assert call("predict", *words).code == 0
+    written = pd.read_csv(output) if suffix == "csv" else pd.read_parquet(output)
+    quote = "'" if suffix == "csv" else ""
+    names = [f"{quote}=1+1", f"{quote}-2", f"{quote}+a", f"{quote}@b", "a=b"]
+    assert written["name"].tolist()[:5] == names
+    assert set(written["prediction"]) == {f"{quote}=yes", "no"}
 
 
 def test_a_row_that_lacks_a_value_has_an_empty_prediction(call, files, tmp_path):

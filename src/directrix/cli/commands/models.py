@@ -87,7 +87,7 @@ def predict(
     """Write score, probability and prediction of every row.
 
     The probability column is named after the positive class, such as probability_bad. A card writes
-    its points too.
+    its points too. In CSV, texts that a spreadsheet would run as formulas begin with an apostrophe.
     """
     from directrix.classifiers.labels import positive_of
     from directrix.cli.rows import RowFiles
@@ -166,12 +166,27 @@ def _writer(output: str) -> Iterator[Any]:
 
         def write(columns: dict[str, Any]) -> None:
             table = pa.table(columns)
+            if is_csv:
+                table = pa.table({name: _no_formula(table[name]) for name in table.column_names})
             if not writers:
                 writer_type = csv.CSVWriter if is_csv else parquet.ParquetWriter
                 writers.append(stack.enter_context(writer_type(file, table.schema)))
             writers[0].write_table(table)
 
         yield write
+
+
+def _no_formula(column: Any) -> Any:
+    """Return a column whose texts no spreadsheet runs: those that would be begin with a quote."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return column
+    quote, nothing = (pa.scalar(text, column.type) for text in ("'", ""))
+    runs = compute.match_substring_regex(column, r"^[=+\-@\t\r]")
+    quoted = compute.binary_join_element_wise(quote, column, nothing)
+    return compute.if_else(runs, quoted, column)
 
 
 # ── The command ``export``: a model as SQL, ONNX, PMML, JSON or Python ────────────────────────────
