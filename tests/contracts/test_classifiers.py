@@ -88,7 +88,6 @@ ESTIMATORS = [
     # Few candidates: what is checked is not how good the best is.
     DirectClassifier(cv=2),
     ScorecardClassifier(cv=2),
-    ScorecardClassifier(cv=2),
     OperatingPointClassifier(LogisticRegression(tol=1e-12, max_iter=2000)),
     OperatingPointClassifier(GaussianNB(), cv=3),
     OperatingPointClassifier(GaussianNB(), "balanced_error", response_method="predict_proba"),

@@ -27,6 +27,7 @@ from scipy import sparse
 from scipy.special import chdtrc, expit
 
 from directrix._typing import AnyArray, FloatArray, IntArray
+from directrix.cards.likelihood import product
 from directrix.tables.coding.prior import CellKinds, cell_weights, merge_neighbours
 
 #: Places of a column: that of all cells without an order, or of rare levels, and sixteen others.
@@ -179,7 +180,7 @@ class CrossSearch:
         parts = []
         for k in range(int(self.fold.max()) + 1):
             rows = np.flatnonzero(self.fold == k)
-            parts.append((Z[rows].T * residual[rows].astype(np.float32)) @ Z[rows])
+            parts.append(product(Z[rows].T * residual[rows].astype(np.float32), Z[rows]))
         kept, whole = [], np.sum(parts, axis=0)
         each_has = max(room // (len(parts) + 1), 1)
         for k in (None, *range(len(parts))):

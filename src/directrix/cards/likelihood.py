@@ -69,6 +69,17 @@ class Problem(NamedTuple):
     start: FloatArray
 
 
+def product(left: AnyArray, right: AnyArray) -> AnyArray:
+    """Return the product of two matrices in single precision, without a warning.
+
+    Some BLAS kernels report an invalid operation for finite numbers: they calculate with lanes that
+    they then discard. What is not finite is seen by the losses.
+    """
+    with np.errstate(invalid="ignore"):
+        made: AnyArray = left @ right
+    return made
+
+
 @dataclass(frozen=True, eq=False)
 class Features:
     """Features of rows: dense, with a column of ones last, then indicators of cells of crosses."""
@@ -79,13 +90,13 @@ class Features:
     def scores(self, coef: FloatArray) -> AnyArray:
         """Return the scores of rows, of shape (n, k), by coefficients of shape (d, k)."""
         narrow, size = coef.astype(np.float32), self.dense.shape[1]
-        made: AnyArray = self.dense @ narrow[:size]
+        made = product(self.dense, narrow[:size])
         return made if self.crossed is None else made + self.crossed @ narrow[size:]
 
     def gradient(self, residual: AnyArray) -> FloatArray:
         """Return the sums of features times residuals of shape (n, k)."""
         narrow = residual.astype(np.float32)
-        made = self.dense.T @ narrow
+        made = product(self.dense.T, narrow)
         if self.crossed is not None:
             made = np.concatenate([made, self.crossed.T @ narrow])
         return made.astype(np.float64)
@@ -94,7 +105,7 @@ class Features:
         """Return the curvature of the likelihood; ``rows`` are those that it is measured on."""
         root = np.sqrt(curvature[rows]).astype(np.float32)[:, None]
         dense = self.dense[rows] * root
-        made = (dense.T @ dense).astype(np.float64)
+        made = product(dense.T, dense).astype(np.float64)
         return made if self.crossed is None else self.bordered(made, curvature, rows)
 
     def bordered(self, gram: FloatArray, curvature: FloatArray, rows: Any) -> FloatArray:
