@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from directrix.cards import crosses
 from directrix.cards.basis import Basis
 from directrix.cards.growth import CardAsk, grow_card, mean_area
 from directrix.cards.screening import screened
@@ -45,6 +46,17 @@ def test_a_card_is_ahead_of_a_line_where_an_effect_turns():
         np.testing.assert_allclose(
             grown.cards[fold].points(rows.X[tested]), held_out[tested], atol=1e-4
         )
+
+
+def test_the_rows_outside_a_fold_may_have_no_crosses(monkeypatch):
+    rows, kinds = rows_of(4)
+    product = np.sign(rows.X[:, 0] - 4.5) * np.sign(rows.X[:, 1] - 4.5)
+    positive = np.random.default_rng(1).random(N) < 1.0 / (1.0 + np.exp(-2.0 * product))
+    find = crosses.CrossSearch.run
+    monkeypatch.setattr(crosses.CrossSearch, "run", lambda search: find(search) | {0: []})
+    grown = grow_card(rows._replace(positive=positive), kinds, CardAsk())
+    assert grown.cards[None].crosses
+    assert [bool(grown.cards[fold].crosses) for fold in range(3)] == [False, True, True]
 
 
 @pytest.mark.parametrize("asked", [1, 2, "auto"])

@@ -112,6 +112,9 @@ class _Crossed:
         The penalty of columns stays, and crosses have variances by the marginal likelihood.
         """
         plain, crosses = growth.likelihood, self.found[without]
+        if not crosses:  # the rows outside this fold have none
+            coef = np.repeat(start[:, None], len(_CROSS_FACTORS), axis=1)
+            return coef, plain.features.scores(coef).astype(np.float64)
         sizes = [rows * columns for rows, columns in (each.shape for each in crosses)]
         n_columns = len(growth.kinds)
         block = np.repeat(n_columns + np.arange(len(crosses)), sizes)
@@ -359,9 +362,8 @@ class _Growth:
         for without, both in crossed.coef.items():
             coef = np.where(fits.penalty[without] >= _NONE, 0.0, both[:size, crossed.factor])
             shapes = [each.shape for each in crossed.found[without]]
-            parts = np.split(
-                both[size:, crossed.factor], np.cumsum([a * b for a, b in shapes])[:-1]
-            )
+            ends = np.cumsum([a * b for a, b in shapes], dtype=np.int64)
+            parts = np.split(both[size:, crossed.factor], ends)[:-1]
             crosses = [
                 Cross(each.columns, each.merged, part.reshape(shape))
                 for each, part, shape in zip(crossed.found[without], parts, shapes, strict=True)
