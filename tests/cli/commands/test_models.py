@@ -50,12 +50,13 @@ def test_predictions_are_those_of_the_model(call, files, tmp_path, tuesday, name
     assert (rows["prediction"].to_numpy() == model.predict(X)).all()
 
 
+@pytest.mark.parametrize("kind", ["object", "category"])
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
-def test_no_text_of_a_csv_file_is_a_formula(call, tmp_path, suffix):
+def test_no_text_of_a_csv_file_is_a_formula(call, tmp_path, suffix, kind):
     rng = np.random.default_rng(0)
     X = pd.DataFrame(
         {"x": rng.normal(size=60), "name": ["=1+1", "-2", "+a", "@b", "a=b", None] * 10}
-    )
+    ).astype({"name": kind})
     model = MomentClassifier(positive="=yes").fit(X[["x"]], np.where(X["x"] > 0, "=yes", "no"))
     save(model, tmp_path / "m.dx")
     X.to_parquet(tmp_path / "rows.parquet")

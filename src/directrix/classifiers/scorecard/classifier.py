@@ -21,6 +21,7 @@ from directrix.classifiers.scorecard.training_table import BinnedTable, Training
 from directrix.fitting.directions import directions_of
 from directrix.fitting.guarantee import Limits
 from directrix.fitting.progress import Progress
+from directrix.frontier.compare import MOST_ROWS
 from directrix.metrics.base import Metric
 from directrix.metrics.table import resolve
 from directrix.models.card import Card, IntegerPoints, PointsToDoubleOdds, scale_of
@@ -28,9 +29,6 @@ from directrix.models.report import UNBINNED_BASELINE
 from directrix.tables import BinCounts
 from directrix.tables.bins import Bins
 from directrix.tables.profile import TableProfile
-
-#: Rows of each class that a card is grown from at most.
-_MOST_ROWS = 25_000
 
 
 def _by_lines(fit: FittedCard) -> tuple[bool, int]:
@@ -77,7 +75,7 @@ class ScorecardClassifier(CardModel):
         default all that are beyond chance, if they help on held-out rows.
     max_columns : int or "auto", optional
         Largest number of columns with points. "auto" drops the columns that held-out rows do not
-        miss. By default all columns have points; of more than 500, only the most informative are
+        miss. By default all columns have points; of a wide table, only the most informative are
         tried.
     points : "pdo", "integer", PointsToDoubleOdds or IntegerPoints, optional
         What a point is worth. "pdo": so many points double the odds, as banks use. "integer": whole
@@ -86,7 +84,9 @@ class ScorecardClassifier(CardModel):
         Directions that points of the positive class keep: from names or positions of columns to
         "increasing", "decreasing" or, for texts, a list of levels whose points may not fall in this
         order. Such columns are in no cross; ``report_.directions`` says what each direction costs.
-    guarantee, limits, class_weight, verbose : as in `DirectClassifier`
+    guarantee, limits, class_weight : as in `DirectClassifier`
+    verbose : int
+        1 prints a line for each stage of a fit, 0 nothing.
     warn_baseline : bool
         Whether a fit warns by a `ShortCardWarning` if the full card is clearly better, else as in
         `DirectClassifier` if the card is no better than logistic regression without bins. With a
@@ -387,7 +387,7 @@ class ScorecardClassifier(CardModel):
         if guarantees[0] is not None:
             seen, apart = guarantees[0].set_apart(priced)
             apart = apart._replace(X=table.cells(apart.X))
-        raw = seen.in_folds(n_folds, _MOST_ROWS)
+        raw = seen.in_folds(n_folds, MOST_ROWS)
         settings = table.in_order(self._settings(self.binner_.bins_))
         judged = JudgedCard.of(raw._replace(X=table.cells(raw.X)), table.kinds, settings)
         held_out = judged.on_rows(apart)
