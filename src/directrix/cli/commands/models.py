@@ -182,7 +182,7 @@ def _no_formula(column: Any) -> Any:
     from pyarrow import compute
 
     if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
+        column = column.cast(column.type.value_type)
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         return column
     quote, nothing = (pa.scalar(text, column.type) for text in ("'", ""))
