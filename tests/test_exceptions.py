@@ -128,7 +128,7 @@ ERRORS = [
         (
             "column 'age' is cut at [24.5], the nearest cuts to [25.0] that are available without"
             " the rows; to cut it anywhere, edit the card with its rows: "
-            "ScorecardClassifier().edit(X, y)"
+            "CardEditor.of(classifier, X, y)"
         ),
     ),
     (

@@ -22,6 +22,7 @@ import numpy as np
 from directrix import ScorecardClassifier
 from directrix.datasets import load_credit
 from directrix.displays import ScorecardDisplay, style
+from directrix.editing import CardEditor
 from directrix.models.card import Card
 from directrix.models.card_printing import Block, card_document
 
@@ -106,7 +107,8 @@ def editor(path: Path) -> None:
     settings = {**SETTINGS, "max_crosses": 0, "warn_baseline": False}
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "card.html"
-        ScorecardClassifier(**settings).edit(*load_credit()).to_html(page, title="Loans")
+        editor = CardEditor.of(ScorecardClassifier(**settings), *load_credit())
+        editor.to_html(page, title="Loans")
         subprocess.run(  # noqa: S603 - a browser that is installed, and our own page
             [
                 *(browser, "--headless", "--no-sandbox", "--hide-scrollbars"),

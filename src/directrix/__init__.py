@@ -44,7 +44,7 @@ _MODULES = {
     "summarize": "engines",
 }
 _ROOMS = (
-    *("classifiers", "datasets", "displays", "documents", "engines", "exceptions"),
+    *("classifiers", "datasets", "displays", "documents", "editing", "engines", "exceptions"),
     *("export", "frontier", "metrics", "moments", "monitoring", "papers"),
     *("risks", "tables"),
 )

@@ -17,6 +17,7 @@ from directrix import (
     OperatingPointClassifier,
     ScorecardClassifier,
 )
+from directrix.editing import CardEditor
 from directrix.exceptions import FewRowsWarning, TableWarning
 from directrix.tables import Table
 from directrix.tables.check import KINDS, check_table
@@ -233,7 +234,7 @@ def test_an_editor_warns_once_and_a_search_does_not():
     table = X.assign(odd=FAULTS["numbers one after another"][1])
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        ScorecardClassifier("auc", **CARD).edit(table, BAD)
+        CardEditor.of(ScorecardClassifier("auc", **CARD), table, BAD)
     assert [each.category for each in caught].count(TableWarning) == 1
     with warnings.catch_warnings():
         warnings.simplefilter("error", TableWarning)

@@ -20,6 +20,7 @@ from directrix import (
     ScorecardClassifier,
 )
 from directrix.classifiers.base import LinearClassifier
+from directrix.editing import CardEditor
 from directrix.engines import HashFolds
 from directrix.exceptions import CardSizeError, FewRowsWarning
 from directrix.fitting.progress import PRIVATE_STATE
@@ -180,7 +181,7 @@ def test_an_editor_is_of_its_own_rows():
     X, y = rows()
     unfitted, fitted = made("card"), made("card").fit(*rows(300, 3, seed=5))
     before = dict(vars(fitted))
-    edited = [each.edit(X, y, lockbox=None).fit() for each in (unfitted, fitted)]
+    edited = [CardEditor.of(each, X, y, lockbox=None).fit() for each in (unfitted, fitted)]
     np.testing.assert_array_equal(*[each.predict_proba(X) for each in edited])
     assert vars(fitted) == before
 

@@ -26,6 +26,7 @@ from benchmarks.harness.record import Record, Row, commit, grouped_by
 from benchmarks.harness.runner import Part, Study, quiet
 from benchmarks.studies.cards.folds import table_of
 from directrix import ScorecardClassifier
+from directrix.editing import CardEditor
 from directrix.exceptions import EditError
 
 #: Metric and scale of points by table.
@@ -147,7 +148,7 @@ def editor_of(metric: str, points: str | None, X: Any, y: Any) -> Any:
     """Return the editor of a card of full length."""
     settings = {"max_lines": None, "max_crosses": 0}
     with quiet():
-        return ScorecardClassifier(metric, points=points, **settings).edit(X, y)
+        return CardEditor.of(ScorecardClassifier(metric, points=points, **settings), X, y)
 
 
 def described(editor: Any) -> tuple[int, int, int, int]:

@@ -6,14 +6,12 @@ from directrix.classifiers.given_scores import Evaluation, evaluate, threshold_f
 from directrix.classifiers.moment import MomentClassifier
 from directrix.classifiers.operating_point_classifier import OperatingPointClassifier
 from directrix.classifiers.scorecard.classifier import ScorecardClassifier
-from directrix.classifiers.scorecard.editor import CardEditor
 from directrix.models.card import Card, IntegerPoints, PointsToDoubleOdds
 from directrix.models.operating_point import OperatingPoint
 from directrix.models.risk_bands import RiskBand, RiskBands
 
 __all__ = [
     "Card",
-    "CardEditor",
     "Diagnosis",
     "DirectClassifier",
     "Evaluation",

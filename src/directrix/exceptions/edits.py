@@ -34,7 +34,7 @@ class NearestCutsWarning(Fields, UserWarning):
         return (
             f"column {self.column!r} is cut at {list(self.used)}, the nearest cuts to "
             f"{list(self.asked)} that are available without the rows; to cut it anywhere, edit "
-            "the card with its rows: ScorecardClassifier().edit(X, y)"
+            "the card with its rows: CardEditor.of(classifier, X, y)"
         )
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from directrix._typing import FloatArray
-from directrix.fitting.choice import (
-    Assessment,
-)
+import numpy as np
+
+from directrix._typing import AnyArray, FloatArray
+from directrix.fitting.choice import Assessment, sizes_of
 from directrix.fitting.evidence import RowEvidence
 from directrix.fitting.finish import (
     End,
@@ -14,13 +14,27 @@ from directrix.fitting.finish import (
     priced,
 )
 from directrix.fitting.training_rows import Rows
-from directrix.metrics.base import Metric
+from directrix.metrics import AUC
+from directrix.metrics.base import Curve, Metric
 from directrix.models.operating_point import (
+    OnRows,
     OperatingPoint,
     calibration_from_moments,
     predicted_rates,
 )
 from directrix.moments.projection import ScoreMoments
+
+
+def assess_unseen_rows(
+    metric: Metric, positive: AnyArray, scores: FloatArray, weight: FloatArray, name: str
+) -> Assessment:
+    """Assess a threshold at zero on rows that had no part in a model: expect what they show."""
+    curve = Curve.of(positive, scores, weight)
+    index = int(np.count_nonzero(curve.levels > 0))
+    shown = OnRows(curve, index, sizes_of(Rows(None, positive, weight)))
+    value, ends = shown.at_threshold(metric)
+    rates = shown.rates(AUC())._replace(metric=value)
+    return Assessment(rates, rates, shown.intervals(AUC())._replace(metric=ends), name)
 
 
 def finalize_on_rows(

@@ -14,7 +14,6 @@ from directrix.cards.counted import card_of_counts
 from directrix.cards.judged import CardSettings, FittedCard, JudgedCard
 from directrix.classifiers.base import two_classes
 from directrix.classifiers.labels import ending_with
-from directrix.classifiers.scorecard.editor import CardEditor, editor_of_rows, restored_editor
 from directrix.classifiers.scorecard.given_card import typed_card_on_rows
 from directrix.classifiers.scorecard.model import CardModel
 from directrix.classifiers.scorecard.training_table import BinnedTable, TrainingTable
@@ -274,29 +273,6 @@ class ScorecardClassifier(CardModel):
         self._set_card(made.card, made.fitted)
         return self
 
-    def edit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        groups: Any = None,
-        *,
-        lockbox: Any = 0.2,
-    ) -> CardEditor:
-        """Return an editor of the card of these rows.
-
-        A card with these parameters is fitted to the rows outside the lockbox, and its edits are
-        priced on their held-out rows. This classifier stays as it is. See `CardEditor`.
-
-        Parameters
-        ----------
-        X, y, sample_weight, groups : as in `fit`
-        lockbox : float, array of bool of shape (n,) or None
-            Share of the rows of each class, or which rows (such as those of the last months), that
-            no edit sees. None for no lockbox: what is reported after edits promises too much.
-        """
-        return editor_of_rows(copy(self), (X, y, sample_weight, groups), lockbox)
-
     @classmethod
     def from_card(
         cls,
@@ -327,30 +303,6 @@ class ScorecardClassifier(CardModel):
         """
         made = cls(metric, positive=positive, max_lines=None, max_crosses=0)
         return typed_card_on_rows(made, card, (X, y, sample_weight))
-
-    @classmethod
-    def from_edits(cls, edits: Any, editor: Any) -> Self:
-        """Return the classifier of a card after edits that were saved, as by the editor's page.
-
-        Parameters
-        ----------
-        edits : EditLog, sequence of dicts, JSON text, or path of a JSON file
-        editor : CardEditor, or path of a saved one
-            What the edits were made from.
-        """
-        made = editor if hasattr(editor, "apply") else cls.load_editor(editor)
-        fitted: Self = made.apply(edits).fit()
-        return fitted
-
-    @classmethod
-    def load_editor(cls, path: Any) -> CardEditor:
-        """Return an editor that was saved, or that is given as its ``state()``.
-
-        Parameters
-        ----------
-        path : str, path or dict
-        """
-        return restored_editor(cls, path)
 
     def _set_binner(self, binner: Any) -> None:
         """Store the binner, and the number and names of its columns."""

@@ -12,8 +12,7 @@ from directrix.cards.judged import FittedCard
 from directrix.cards.points import finished, points_as_rows
 from directrix.classifiers.base import two_classes
 from directrix.classifiers.labels import dates_in_microseconds, plain_labels
-from directrix.designs.editing import lockbox_assessment
-from directrix.fitting.finalize import finalize_on_rows
+from directrix.fitting.finalize import assess_unseen_rows, finalize_on_rows
 from directrix.fitting.training_rows import Rows, relative_weight
 from directrix.metrics.table import resolve
 from directrix.models.card import Card
@@ -55,7 +54,7 @@ def typed_card_on_rows(
     metric = resolve(classifier.metric)
     cutoff = card.cutoff if card.higher_is_positive else -card.cutoff
     scores = points_as_rows(card, cells)[:, 0] - cutoff
-    assessment = lockbox_assessment(metric, positive, scores, weight, _ROWS)
+    assessment = assess_unseen_rows(metric, positive, scores, weight, _ROWS)
     part = np.empty(len(positive), dtype=np.int64)
     for side in (positive, ~positive):
         part[side] = np.arange(np.count_nonzero(side)) % _PARTS

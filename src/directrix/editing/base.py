@@ -17,9 +17,10 @@ import numpy as np
 from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.cards.judged import EditStart
 from directrix.cards.merging import Atoms, Grid
-from directrix.classifiers.scorecard.edit_log import LAYOUT, require_version
+from directrix.classifiers.scorecard.classifier import ScorecardClassifier
 from directrix.classifiers.scorecard.training_table import TrainingTable
-from directrix.designs.editing import Arrangement, EditedCard, EditRows, EditScale, Finer
+from directrix.editing.edited import Arrangement, EditedCard, EditRows, EditScale, Finer
+from directrix.editing.log import LAYOUT, require_version
 from directrix.exceptions import EditError
 from directrix.files.atomic import atomic_file
 from directrix.fitting.choice import limit_by_order, sizes_of
@@ -462,15 +463,16 @@ def _block_state(base: EditBase, index: int) -> dict[str, Any]:
     return made
 
 
-def base_of_state(cls: Any, state: Mapping[str, Any]) -> tuple[EditBase, Arrangement]:
-    """Return an editor's base without rows in memory; ``cls`` is the class of the classifier."""
+def base_of_state(state: Mapping[str, Any]) -> tuple[EditBase, Arrangement]:
+    """Return an editor's base without rows in memory."""
     require_version(state.get("layout"), "this is an editor")
     binner, classes = Binner.from_json(state["bins"]), np.array(state["classes"])
     scale = _scale_of_state(state["scale"])
     positive = None if state["positive"] == classes.tolist()[-1] else state["positive"]
-    template = cls(resolve(state["metric"]["text"]), positive=positive, points=scale.scale)
-    template._set_classes(classes)
-    template._set_binner(binner)
+    metric = resolve(state["metric"]["text"])
+    template = ScorecardClassifier(metric, positive=positive, points=scale.scale)
+    template._set_classes(classes)  # noqa: SLF001 - an empty one that is made here
+    template._set_binner(binner)  # noqa: SLF001 - likewise
     atoms = _atoms_of_state(state, binner)
     n = len(state["positive_rows"])
     weight = np.ones(n) if state["weight"] is None else np.asarray(state["weight"], dtype=float)
@@ -491,7 +493,7 @@ def base_of_state(cls: Any, state: Mapping[str, Any]) -> tuple[EditBase, Arrange
         cells, side, weights = (np.asarray(box[key]) for key in ("cells", "positive", "weight"))
         lockbox = Lockbox(cells.astype(np.int64), side.astype(bool), weights, None, box["read"])
     counts = tuple(np.array(part) for part in state["counts"])
-    base = EditBase(template, rows, scale, resolve(template.metric), binner, counts, lockbox)
+    base = EditBase(template, rows, scale, metric, binner, counts, lockbox)
     directions: dict[int, str | tuple[int, ...]] = {}
     for index, block in enumerate(base.blocks):
         given = state["start"]["directions"].get(block.name)

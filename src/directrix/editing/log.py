@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from directrix._printing import html_table, text_table
-from directrix.designs.editing import EditPrice
+from directrix.editing.edited import EditPrice
 from directrix.exceptions import EditError
 from directrix.files.atomic import atomic_file
 

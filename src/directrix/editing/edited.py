@@ -32,7 +32,7 @@ from directrix.fitting.finish import warn_of
 from directrix.fitting.guarantee import finite_threshold
 from directrix.fitting.training_rows import Rows
 from directrix.frontier.curves import Curves
-from directrix.metrics import AUC, BalancedError
+from directrix.metrics import BalancedError
 from directrix.metrics.base import Curve, Metric
 from directrix.models.card import Card, IntegerPoints, PointsToDoubleOdds, Scale
 from directrix.models.gap import Gap
@@ -40,7 +40,6 @@ from directrix.models.operating_point import (
     OF_LINES,
     EffectiveCounts,
     Intervals,
-    OnRows,
     ranking_variance,
     rates_of,
     square_and_add,
@@ -594,15 +593,3 @@ class EditPrice(NamedTuple):
         lines = len(card.whole.printed)
         gaps = card.gap_to(first), card.gap_to(before)
         return cls(edit, lines, found.empirical.metric, found.estimate, *gaps)
-
-
-def lockbox_assessment(
-    metric: Metric, positive: AnyArray, scores: FloatArray, weight: FloatArray, name: str
-) -> Assessment:
-    """Assess a threshold at zero on rows that no edit has seen: expect what they show."""
-    curve = Curve.of(positive, scores, weight)
-    index = int(np.count_nonzero(curve.levels > 0))
-    shown = OnRows(curve, index, sizes_of(Rows(None, positive, weight)))
-    value, ends = shown.at_threshold(metric)
-    rates = shown.rates(AUC())._replace(metric=value)
-    return Assessment(rates, rates, shown.intervals(AUC())._replace(metric=ends), name)

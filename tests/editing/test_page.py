@@ -10,10 +10,11 @@ import pytest
 
 from benchmarks.studies.cards.edit_page import differences, random_edit
 from directrix import ScorecardClassifier
+from directrix.editing import CardEditor
+from directrix.editing.page import card_page
 from directrix.exceptions import EditError
 from directrix.metrics.base import Curve
 from directrix.metrics.table import TABLE, written
-from directrix.models.page import card_page
 
 HOSTILE = ("</script><script>window.pwned=1</script>", "<img src=x onerror='window.pwned=1'>")
 LONG = 'a long name, "quoted" & {{title}} 日本語 \u202e ' * 5
@@ -78,7 +79,7 @@ def opened(browser, html, folder, **settings):
 @pytest.fixture(scope="module")
 def editor():
     X, y = people()
-    return ScorecardClassifier("recall@fpr=0.1", **SETTINGS).edit(X, y)
+    return CardEditor.of(ScorecardClassifier("recall@fpr=0.1", **SETTINGS), X, y)
 
 
 @pytest.fixture
@@ -126,7 +127,7 @@ def test_every_metric_chooses_the_threshold_of_python(page):
 )
 def test_random_edits_give_the_card_and_price_of_python(browser, tmp_path, metric, points):
     X, y = people()
-    edited = ScorecardClassifier(metric, points=points, **SETTINGS).edit(X, y)
+    edited = CardEditor.of(ScorecardClassifier(metric, points=points, **SETTINGS), X, y)
     page = opened(browser, edited.to_html(), tmp_path)
     rng = np.random.default_rng(0)
     for _ in range(5):

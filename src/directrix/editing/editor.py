@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 from warnings import warn
 
 import numpy as np
 
 from directrix.cards.judged import FittedCard
 from directrix.cards.points import finished, in_scores
-from directrix.classifiers.scorecard.edit_log import EditLine, EditLog, EditPrices, edit_text
-from directrix.classifiers.scorecard.editor_base import (
+from directrix.classifiers.scorecard.classifier import ScorecardClassifier
+from directrix.editing.base import (
     Block,
     EditBase,
     Lockbox,
@@ -26,13 +26,14 @@ from directrix.classifiers.scorecard.editor_base import (
     with_finer_bins,
     write_state,
 )
-from directrix.designs.editing import (
+from directrix.editing.edited import (
     Arrangement,
     EditedCard,
     EditPrice,
-    lockbox_assessment,
     named_by_least,
 )
+from directrix.editing.log import EditLine, EditLog, EditPrices, edit_text
+from directrix.editing.page import card_page, framed
 from directrix.exceptions import (
     BinNotFoundError,
     ColumnNotFoundError,
@@ -42,10 +43,9 @@ from directrix.exceptions import (
     find_stacklevel,
 )
 from directrix.files.atomic import atomic_file
-from directrix.fitting.finalize import finalize_on_rows
+from directrix.fitting.finalize import assess_unseen_rows, finalize_on_rows
 from directrix.models.card import Card
 from directrix.models.card_printing import cells_label
-from directrix.models.page import card_page, framed
 from directrix.models.report import DirectReport, Estimate
 from directrix.tables.bins import number_of
 
@@ -58,9 +58,10 @@ _DIRECTIONS = ("increasing", "decreasing")
 class CardEditor:
     """A card that is edited by hand; every edit returns a new editor, and none is lost.
 
-    Made by ``ScorecardClassifier.edit``. The full card of the fit stays the yardstick: after an
-    edit the points are those nearest to it in its curvature, for the card of all rows and for the
-    card made without each fold, so that held-out rows show at once what the edit costs (`price`).
+    `of` makes one from a classifier and rows, `load` from a file. The full card of the fit stays
+    the yardstick: after an edit the points are those nearest to it in its curvature, for the card
+    of all rows and for the card made without each fold, so that held-out rows show at once what the
+    edit costs (`price`).
 
     People edit until that number is good, so that it stops being held out. One part of the rows,
     the lockbox, is seen by no edit: it is in no count, and `fit` reads it once and reports it.
@@ -72,11 +73,12 @@ class CardEditor:
     --------
     >>> import numpy as np
     >>> from directrix import ScorecardClassifier
+    >>> from directrix.editing import CardEditor
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(1500, 3))
     >>> y = X[:, 0] + X[:, 1] ** 2 + rng.normal(size=1500) > 1
     >>> asked = {"max_lines": 12, "max_crosses": 0, "warn_baseline": False}
-    >>> edit = ScorecardClassifier("auc", **asked).edit(X, y)
+    >>> edit = CardEditor.of(ScorecardClassifier("auc", **asked), X, y)
     >>> shorter = edit.drop("x2").merge("x0", 0, 1)
     >>> print(shorter.log())
     edit = edit.drop('x2')
@@ -90,9 +92,51 @@ class CardEditor:
     ) -> None:
         self._base, self._cards, self._log = base, tuple(cards), EditLog(map(dict, log))
 
+    @classmethod
+    def of(
+        cls,
+        classifier: ScorecardClassifier,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        *,
+        lockbox: Any = 0.2,
+    ) -> Self:
+        """Return an editor of the card that a classifier makes of these rows.
+
+        A card with the parameters of the classifier is fitted to the rows outside the lockbox, and
+        its edits are priced on their held-out rows. The classifier stays as it is.
+
+        Parameters
+        ----------
+        classifier : ScorecardClassifier
+            Fitted or not; only its parameters count.
+        X, y, sample_weight, groups : as in ``ScorecardClassifier.fit``
+        lockbox : float, array of bool of shape (n,) or None
+            Share of the rows of each class, or which rows (such as those of the last months), that
+            no edit sees. None for no lockbox: what is reported after edits promises too much.
+        """
+        given = X, y, sample_weight, groups
+        base, start = base_of_rows(copy(classifier), given, lockbox)
+        return cls(base, [base.card_of(start)])
+
+    @classmethod
+    def load(cls, path: Any) -> Self:
+        """Return an editor that was saved, with its edits.
+
+        Parameters
+        ----------
+        path : str, path or dict
+            A file of `save`, or what `state` returned.
+        """
+        state = read_state(path)
+        base, start = base_of_state(state)
+        return cls(base, [base.card_of(start)]).apply(state["edits"])
+
     # ── Edits ─────────────────────────────────────────────────────────────────────────────────────
 
-    def merge(self, column: Any, first: Any, last: Any) -> CardEditor:
+    def merge(self, column: Any, first: Any, last: Any) -> Self:
         """Merge lines of a column: all from the first to the last, if they are in an order.
 
         Levels, missing and special values are in none: then only the two lines are merged.
@@ -109,7 +153,7 @@ class CardEditor:
             {"edit": "merge", "column": block.name, "from": lines[0], "to": lines[1]}
         )
 
-    def cuts(self, column: Any, cuts: Sequence[Any]) -> CardEditor:
+    def cuts(self, column: Any, cuts: Sequence[Any]) -> Self:
         """Cut a column of numbers or dates anew.
 
         With rows in memory these are the cuts. Without, as after
@@ -138,7 +182,7 @@ class CardEditor:
         edit["cuts"] = numbers
         return self._edited(edit)
 
-    def join_missing(self, column: Any, where: Any = None) -> CardEditor:
+    def join_missing(self, column: Any, where: Any = None) -> Self:
         """Let missing values share the points of a line; None gives them a line of their own.
 
         Parameters
@@ -151,7 +195,7 @@ class CardEditor:
         line = None if where is None else self._line(block, where)
         return self._edited({"edit": "join_missing", "column": block.name, "to": line})
 
-    def drop(self, column: Any) -> CardEditor:
+    def drop(self, column: Any) -> Self:
         """Take the points of a column, or of a cross (``"age x income"``), away.
 
         Parameters
@@ -160,7 +204,7 @@ class CardEditor:
         """
         return self._edited({"edit": "drop", "column": self._block(column).name})
 
-    def monotone(self, column: Any, direction: Any) -> CardEditor:
+    def monotone(self, column: Any, direction: Any) -> Self:
         """Let the risk of the positive class only rise, or only fall, with a column.
 
         Neighbours that the rows have in the other order get the same points.
@@ -184,7 +228,7 @@ class CardEditor:
             ]
         return self._edited({"edit": "monotone", "column": block.name, "direction": direction})
 
-    def points(self, column: Any, points: Mapping[Any, float | None]) -> CardEditor:
+    def points(self, column: Any, points: Mapping[Any, float | None]) -> Self:
         """Fix points of a column as they are printed; all others are fitted around them.
 
         Points of a column are relative to each other. So that the points of one line have an
@@ -233,7 +277,7 @@ class CardEditor:
             )
         return [best.index, best.points]
 
-    def apply(self, edits: Any) -> CardEditor:
+    def apply(self, edits: Any) -> Self:
         """Make edits from a log, as the page of the editor saves it.
 
         Parameters
@@ -245,7 +289,7 @@ class CardEditor:
             editor = editor._edited(edit)
         return editor
 
-    def _edited(self, edit: dict[str, Any]) -> CardEditor:
+    def _edited(self, edit: dict[str, Any]) -> Self:
         """Return the editor after an edit of the log."""
         kind = edit.get("edit")
         changed = _EDITS.get(str(kind))
@@ -263,12 +307,12 @@ class CardEditor:
             msg = f"it lacks {error}" if isinstance(error, KeyError) else "there is no such line"
             raise EditError(msg, edit) from None
 
-    def _after(self, changed: Any, edit: Mapping[str, Any]) -> CardEditor:
+    def _after(self, changed: Any, edit: Mapping[str, Any]) -> Self:
         base, block = self._base, self._block(edit["column"])
         made = base.card_of(changed(base, block, self._present.arrangement, edit))
-        return CardEditor(base, (*self._cards, made), (*self._log, edit))
+        return type(self)(base, (*self._cards, made), (*self._log, edit))
 
-    def _with_cuts(self, edit: Mapping[str, Any]) -> CardEditor:
+    def _with_cuts(self, edit: Mapping[str, Any]) -> Self:
         """Return the same editor with atoms that end at all cuts, if rows are at hand."""
         base, block = self._base, self._block(edit["column"])
         cuts = [cut for cut in edit["cuts"] if cut not in block.upper]
@@ -284,7 +328,7 @@ class CardEditor:
         start = Arrangement(
             named_by_least(first.group[parent]), first.fixed[parent], first.directions
         )
-        return CardEditor(base, [base.card_of(start)]).apply(self._log)
+        return type(self)(base, [base.card_of(start)]).apply(self._log)
 
     # ── What edits have made ──────────────────────────────────────────────────────────────────────
 
@@ -408,7 +452,7 @@ class CardEditor:
         scores = card.points(lockbox.cells) - card.cutoff
         scores = scores if card.higher_is_positive else -scores
         rows = lockbox.positive, scores, lockbox.weight
-        return lockbox_assessment(self._present.metric, *rows, "the lockbox")
+        return assess_unseen_rows(self._present.metric, *rows, "the lockbox")
 
     def _report(
         self, held_out: Estimate, read: Estimate | None = None, lockbox: Lockbox | None = None
@@ -645,19 +689,3 @@ _EDITS = {
     "monotone": _monotone,
     "points": _points,
 }
-
-
-# ── Editors of rows in memory, and of files ───────────────────────────────────────────────────────
-
-
-def editor_of_rows(classifier: Any, given: tuple[Any, Any, Any, Any], lockbox: Any) -> CardEditor:
-    """Return an editor of the card of rows, labels, weights and groups; it fits the classifier."""
-    base, start = base_of_rows(classifier, given, lockbox)
-    return CardEditor(base, [base.card_of(start)])
-
-
-def restored_editor(cls: Any, path: Any) -> CardEditor:
-    """Return an editor that was saved, or that is given as its state."""
-    state = read_state(path)
-    base, start = base_of_state(cls, state)
-    return CardEditor(base, [base.card_of(start)]).apply(state["edits"])

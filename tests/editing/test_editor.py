@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 
 from directrix import ScorecardClassifier
-from directrix.classifiers.scorecard.edit_log import EditLog
-from directrix.classifiers.scorecard.editor_base import filled_cells
-from directrix.designs.editing import best_index
+from directrix.editing import CardEditor
+from directrix.editing.base import filled_cells
+from directrix.editing.edited import best_index
+from directrix.editing.log import EditLog
 from directrix.exceptions import (
     BinNotFoundError,
     ColumnNotFoundError,
@@ -45,7 +46,7 @@ def editor(points=None, metric="auc", crosses=0, lockbox=0.2, rows=None, **param
     settings = {"max_lines": 14, "max_crosses": crosses, "cv": 3}
     settings["warn_baseline"] = False  # the cards are short
     classifier = ScorecardClassifier(metric, points=points, **(settings | parameters))
-    return classifier.edit(X, y, lockbox=lockbox)
+    return CardEditor.of(classifier, X, y, lockbox=lockbox)
 
 
 @pytest.fixture(scope="module", params=SCALES)
@@ -136,7 +137,7 @@ def test_a_line_has_one_number_of_points(edit):
 def test_lines_are_found_as_the_card_prints_them():
     X, y = table()
     settings = {"max_crosses": 0, "points": "integer"}
-    made = ScorecardClassifier("auc", **settings).edit(X[["home", "age"]], y)
+    made = CardEditor.of(ScorecardClassifier("auc", **settings), X[["home", "age"]], y)
     shown = [line.label for line in made.lines("home")]
     printed = [row.bin for row in made.card.table(1) if row.column == "home"]
     assert sorted(printed) == sorted(shown)
@@ -148,7 +149,7 @@ def test_a_level_that_ends_like_a_printed_line_is_itself():
     X, y = table()
     X = X[["home"]].replace({"free": "own; other"})
     settings = {"max_crosses": 0, "max_lines": None, "warn_baseline": False}
-    made = ScorecardClassifier("auc", **settings).edit(X, y)
+    made = CardEditor.of(ScorecardClassifier("auc", **settings), X, y)
     lines = made.lines("home")
     assert {"own", "own; other"} <= {line.label for line in lines}
     for line in lines:
@@ -205,7 +206,7 @@ def test_own_cuts_are_exact_with_rows(edit):
 
 
 def test_cuts_without_rows_are_the_nearest_and_it_says_so(edit):
-    without = ScorecardClassifier.load_editor(edit.state())
+    without = CardEditor.load(edit.state())
     with pytest.warns(NearestCutsWarning, match="the nearest cuts") as caught:
         made = without.cuts("age", [25.1, 40.2])
     used = caught[0].message.used
@@ -325,13 +326,15 @@ def test_prices_print_as_a_table_and_as_a_frame(edit):
 def test_an_editor_prints_its_card_its_rows_and_its_prices():
     X, y = table()
     card = ScorecardClassifier("auc", positive="bad", max_crosses=0)
-    edit = card.edit(X, np.where(y, "bad", "good"))
+    edit = CardEditor.of(card, X, np.where(y, "bad", "good"))
     assert "is predicted 'bad'" in str(edit)
     assert str(edit.card) == str(edit.fit().card_)
     said = re.search(r"made of (\d+) rows, without the lockbox of (\d+) rows, which", str(edit))
     assert sum(map(int, said.groups())) == 900
     assert str(edit).endswith(str(edit.price()))
-    assert "made of 900 rows\n" in str(card.edit(X, np.where(y, "bad", "good"), lockbox=None))
+    assert "made of 900 rows\n" in str(
+        CardEditor.of(card, X, np.where(y, "bad", "good"), lockbox=None)
+    )
 
 
 def test_the_classifier_is_like_any_other(edit, tmp_path):
@@ -356,7 +359,7 @@ def test_edits_of_a_saved_editor_give_the_same_card(edit, tmp_path):
     made = many_edits(edit)
     edit.cuts("age", [25, 40, 60]).save(tmp_path / "finer.json")
     made.save(tmp_path / "editor.json")
-    again = ScorecardClassifier.load_editor(tmp_path / "editor.json")
+    again = CardEditor.load(tmp_path / "editor.json")
     assert again.log() == made.log()
     assert same_prices(again, made, 1e-9)
     fitted, other = made.fit(), again.fit()
@@ -366,7 +369,7 @@ def test_edits_of_a_saved_editor_give_the_same_card(edit, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LockboxReadWarning)
         log = edit.drop("home").log()
-        third = ScorecardClassifier.from_edits(log.to_json(), edit)
+        third = edit.apply(log.to_json()).fit()
     assert not third.card_.columns[2].any()
     json.loads((tmp_path / "editor.json").read_text())
 
@@ -375,7 +378,7 @@ def test_edits_of_a_saved_editor_give_the_same_card(edit, tmp_path):
 def test_editors_and_edits_of_another_version_are_refused(edit, layout):
     words = f"of another version: {layout}, and this program reads 1"
     with pytest.raises(EditError, match=words):
-        ScorecardClassifier.load_editor(edit.state() | {"layout": layout})
+        CardEditor.load(edit.state() | {"layout": layout})
     log = {"layout": layout, "edits": [{"edit": "drop", "column": "age"}]}
     with pytest.raises(EditError, match=words):
         edit.apply(json.dumps(log))
@@ -410,7 +413,7 @@ def test_the_lockbox_is_a_share_of_each_class_that_does_not_depend_on_the_order_
 
 
 def test_a_lockbox_that_is_read_again_after_more_edits_warns(edit):
-    fresh = ScorecardClassifier.load_editor(edit.state() | {"lockbox": None})
+    fresh = CardEditor.load(edit.state() | {"lockbox": None})
     assert fresh.fit().report_.rows.startswith("held-out rows")
     boxed = editor()
     boxed.fit()
@@ -422,8 +425,9 @@ def test_a_lockbox_that_is_read_again_after_more_edits_warns(edit):
 def test_weights_count_rows():
     X, y = table(500)
     weight = np.random.default_rng(0).integers(1, 4, len(y)) + 0.5
-    made = ScorecardClassifier("auc", max_lines=10, max_crosses=0, cv=3).edit(X, y, weight)
-    again = ScorecardClassifier.load_editor(made.state())
+    classifier = ScorecardClassifier("auc", max_lines=10, max_crosses=0, cv=3)
+    made = CardEditor.of(classifier, X, y, weight)
+    again = CardEditor.load(made.state())
     assert same_prices(made.drop("home"), again.drop("home"), 1e-9)
 
 
@@ -477,18 +481,18 @@ def test_parameters_that_an_editor_has_no_use_for_are_refused():
     X, y = table(200)
     for parameters in ({"guarantee": 0.9}, {"class_weight": "balanced"}):
         with pytest.raises(EditError, match="does not go with"):
-            ScorecardClassifier("recall@fpr=0.1", **parameters).edit(X, y)
+            CardEditor.of(ScorecardClassifier("recall@fpr=0.1", **parameters), X, y)
     with pytest.raises(ValueError, match="Only binary classification"):
-        ScorecardClassifier().edit(X, np.arange(200) % 3)
+        CardEditor.of(ScorecardClassifier(), X, np.arange(200) % 3)
     for lockbox, message in (
         (0.9, "at most one half"),
         ([True], "booleans"),
         (0.01, "rows of each"),
     ):
         with pytest.raises(EditError, match=message):
-            ScorecardClassifier().edit(X[:80], y[:80], lockbox=lockbox)
+            CardEditor.of(ScorecardClassifier(), X[:80], y[:80], lockbox=lockbox)
     with pytest.raises(EditError, match="both classes"):
-        ScorecardClassifier().edit(X, y, lockbox=y)
+        CardEditor.of(ScorecardClassifier(), X, y, lockbox=y)
 
 
 def test_bins_without_rows_belong_to_the_bin_before_them():
