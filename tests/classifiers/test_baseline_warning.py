@@ -10,6 +10,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from directrix import DirectClassifier, ScorecardClassifier
 from directrix.exceptions import NotBetterThanBaselineWarning
+from directrix.fitting.baseline import warn_about_baseline
 from directrix.models.gap import Gap
 from directrix.models.report import Estimate
 
@@ -65,7 +66,7 @@ def test_a_more_complex_line_that_is_no_better_is_news():
     fitted = DirectClassifier("auc", cv=2).fit(X, Y)
     worse = replace(fitted.report_, gap=Gap(-0.01, -0.02, 0.0))
     fitted._result = replace(fitted._result, report=worse)
-    assert advice(lambda: fitted._warn_about_baseline([fitted]))
+    assert advice(lambda: warn_about_baseline([fitted]))
 
 
 @every_classifier
@@ -87,7 +88,7 @@ def test_a_baseline_that_is_clearly_better_is_news_even_beside_a_constant(name, 
     fitted._result = replace(fitted._result, report=report)
     if name == "card":
         fitted.max_lines = max_lines
-    assert advice(lambda: fitted._warn_about_baseline([fitted]))
+    assert advice(lambda: warn_about_baseline([fitted]))
     first = fitted.report_.summary().splitlines()[0]
     assert first.startswith("No better than a constant")
     assert "Clearly worse than " in first

@@ -9,26 +9,27 @@ from typing import TYPE_CHECKING, Any, Self
 
 from directrix._typing import FloatArray
 from directrix.classifiers.base import two_classes
-from directrix.classifiers.metric_classifier import FOLDS, MetricClassifier
 from directrix.classifiers.state import ModelState
+from directrix.classifiers.threshold_classifier import ThresholdClassifier
 from directrix.designs.lines import LineSearch
+from directrix.fitting.baseline import warn_about_baseline
 from directrix.fitting.directions import Signs
 from directrix.fitting.evidence import RowEvidence
 from directrix.fitting.finish import End, finish
 from directrix.fitting.guarantee import Guarantee, Limits
 from directrix.fitting.progress import Progress
-from directrix.fitting.training_rows import Rows, sampled_rows
+from directrix.fitting.training_rows import FOLDS, Rows, sampled_rows
 from directrix.frontier.pencil import require_rows_of_both
 from directrix.metrics.base import Metric
 from directrix.metrics.table import resolve
-from directrix.models.report import BASELINE, DirectReport
+from directrix.models.report import DirectReport
 from directrix.moments import Moments
 
 if TYPE_CHECKING:  # only fit_source needs engines
     from directrix.engines.tasks import Surveyed
 
 
-class DirectClassifier(MetricClassifier):
+class DirectClassifier(ThresholdClassifier):
     r"""A linear classifier trained for the metric that is reported.
 
     .. math:: \hat w = \text{the simplest of}\ \{w \in \mathcal F_{\text{moments}} \cup
@@ -110,8 +111,6 @@ class DirectClassifier(MetricClassifier):
     Better than logistic regression by 0...
     """
 
-    _baseline = BASELINE
-
     def __init__(
         self,
         metric: str | Metric = "error",
@@ -160,14 +159,14 @@ class DirectClassifier(MetricClassifier):
             ``operating_point_.segments`` and `InEverySegment`; not needed to predict.
         """
         metric, log = resolve(self.metric), Progress(self)
-        guarantee = self._asked_guarantee(metric, groups)
+        guarantee = Guarantee.asked(metric, self.limits, self.guarantee, groups)
         rows = self._prepared(X, y, sample_weight, groups)
         rows, (metric,) = self._priced([metric], rows, (X, y, sample_weight), columns)
         n_folds = self._begin(rows, metric.label, log)
         rows, apart = (rows, None) if guarantee is None else guarantee.set_apart(rows)
         search = LineSearch.of(rows, n_folds, self._signs, self.n_jobs, log.report_candidate)
         self._fit_best(search, metric, guarantee, apart, log)
-        self._warn_about_baseline([self])
+        warn_about_baseline([self])
         return self
 
     def fit_each(
@@ -186,7 +185,7 @@ class DirectClassifier(MetricClassifier):
         X, y, sample_weight, groups : as in `fit`
         """
         asked, log = list(map(resolve, metrics)), Progress(self)
-        limits = [self._asked_guarantee(metric, groups) for metric in asked]
+        limits = [Guarantee.asked(metric, self.limits, self.guarantee, groups) for metric in asked]
         rows = self._prepared(X, y, sample_weight, groups)
         rows, trained = self._priced(asked, rows, (X, y, sample_weight), {})
         n_folds = self._begin(rows, ", ".join(metric.label for metric in trained), log)
@@ -196,7 +195,7 @@ class DirectClassifier(MetricClassifier):
         models = [copy(self).set_params(metric=metric) for metric in asked]
         for model, metric, guarantee in zip(models, trained, limits, strict=True):
             model._fit_best(search, metric, guarantee, apart, log)  # noqa: SLF001 - a copy of itself
-        self._warn_about_baseline(models)
+        warn_about_baseline(models)
         return models
 
     def _fit_best(
@@ -226,7 +225,7 @@ class DirectClassifier(MetricClassifier):
             Of two classes, with a sample: from `summarize`, `Moments.of` or a file.
         """
         metric, log = resolve(self.metric), Progress(self)
-        guarantee = self._asked_guarantee(metric)
+        guarantee = Guarantee.asked(metric, self.limits, self.guarantee)
         rows = sampled_rows(self._open_summary(summary), self.class_weight).with_folds(FOLDS)
         log.report_rows(rows.X, FOLDS, metric.label)
         apart = None
@@ -235,7 +234,7 @@ class DirectClassifier(MetricClassifier):
             rows, apart = rows.last_fold_apart()
         search = LineSearch.of(rows, FOLDS, self._signs, self.n_jobs, log.report_candidate)
         self._fit_best(search, metric, guarantee, apart, log)
-        self._warn_about_baseline([self])
+        warn_about_baseline([self])
         return self
 
     def fit_source(
@@ -278,7 +277,7 @@ class DirectClassifier(MetricClassifier):
         from directrix.designs.sources import ROWS_OF_COUNTS, ROWS_OF_LINES, lines_to_count
         from directrix.engines.column_roles import ColumnRoles
         from directrix.engines.tasks import NumberFeatures
-        from directrix.fitting.fit_source import CandidateGroup, profile_of_source
+        from directrix.fitting.fit_source import CandidateGroup, SourceFit, profile_of_source
 
         if self.monotone is not None:
             msg = "fit_source has no monotone= for lines: leave it out, or use fit"
@@ -287,7 +286,7 @@ class DirectClassifier(MetricClassifier):
         roles = {"target": target, "features": features, "weight": weight, "fold": fold}
         roles |= {"segment": segment, "transform": transform}
         reading = {"engine": engine, "progress": progress}
-        fit = self._source_fit(source, roles, reading, ColumnRoles)
+        fit = SourceFit.asked(self, source, roles, reading, ColumnRoles)
         surveyed = self._known_source(fit.passes.survey(ROWS_OF_LINES, fit.apart))
         self._seen = profile_of_source(fit, surveyed)
         log.stage(
@@ -304,7 +303,7 @@ class DirectClassifier(MetricClassifier):
         evidence, reserved = counted.evidence(chosen.index)
         end = finish(fit.metric, chosen.choice, evidence, fit.guarantee, reserved)
         self._keep_line(end, chosen.candidate.line, chosen.report(ROWS_OF_COUNTS), log)
-        self._warn_about_baseline([self])
+        warn_about_baseline([self])
         return self
 
     def _known_source(self, surveyed: Surveyed) -> Surveyed:
@@ -359,4 +358,4 @@ class DirectClassifier(MetricClassifier):
         fitted = end.result(line)
         fitted = fitted.sign_flipped() if self._catches_first else fitted
         self._keep(replace(fitted, report=report, metric=self.metric))
-        self._report_choice(log)
+        log.report_choice(self.report_)

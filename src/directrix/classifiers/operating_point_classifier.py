@@ -38,7 +38,7 @@ from directrix.fitting.choice import RefitScores
 from directrix.fitting.copies import warn_about_copies
 from directrix.fitting.evidence import HeldOut
 from directrix.fitting.finish import End, FitResult
-from directrix.fitting.guarantee import Guarantee, refuse_with_limits
+from directrix.fitting.guarantee import Guarantee
 from directrix.fitting.held_out_scores import (
     PARTS,
     CrossFitting,
@@ -244,10 +244,9 @@ class OperatingPointClassifier(ThresholdClassifier, one_blas_thread=False):
             Passed to `fit` of the estimator; arrays with one entry per row are divided like rows.
         """
         metric: Any = self._asked_metric()
-        guarantee = Guarantee.asked(metric, self.limits, self.guarantee)
-        refuse_with_limits(self.limits, metric, groups)
+        guarantee = Guarantee.asked(metric, self.limits, self.guarantee, groups)
         require_same_index(X=X, y=y, sample_weight=sample_weight, groups=groups)
-        columns = {n: fit_params.pop(n) for n in self._names_in_fit if n in fit_params}
+        columns = {n: fit_params.pop(n) for n in self.columns_in_fit if n in fit_params}
         X, y = self._checked_rows(X, y)
         beside = self._beside(X, metric, columns, len(y))
         weight = relative_weight(sample_weight, y)
@@ -505,19 +504,12 @@ class OperatingPointClassifier(ThresholdClassifier, one_blas_thread=False):
         X, labels = indexable(X, labels)
         return X, dates_in_microseconds(labels)
 
-    def _beside(self, X: Any, metric: Metric, columns: Mapping[str, Any], n_rows: int) -> Rows:
-        """Return rows with nothing but what stands beside them."""
-        nothing = np.empty((n_rows, 0))
-        rows = Rows(nothing, nothing, nothing, costs=self._row_costs(X, metric, columns, n_rows))
-        periods, segments = self._periods(X, columns, n_rows), self._segments(columns, n_rows)
-        return rows._replace(periods=periods, segments=segments)
-
     def _passed(
         self, sample_weight: Any, groups: Any, fit_params: dict[str, Any]
     ) -> dict[str, Any] | None:
         """Return what is passed to `fit` of the estimator; None if nothing is fitted."""
         if self.estimator is None or isinstance(self.estimator, FrozenEstimator):
-            self._refuse_unknown("fit", fit_params, self._names_in_fit)
+            self._refuse_unknown("fit", fit_params, self.columns_in_fit)
             return None
         require_cloneable(self.estimator)
         if is_fitted(self.estimator):

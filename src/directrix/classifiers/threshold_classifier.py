@@ -16,8 +16,17 @@ from directrix.classifiers.labels import dates_in_microseconds, plain_labels, to
 from directrix.classifiers.scoring import Response, Sigmoid
 from directrix.classifiers.state import ModelState, require
 from directrix.exceptions import NoHeldOutScoresError
+from directrix.fitting.copies import warn_about_copies
 from directrix.fitting.evidence import HeldOut
-from directrix.fitting.finish import FitResult, one_class_caution, point_at, warn_of
+from directrix.fitting.finish import (
+    FitResult,
+    direction_caution,
+    one_class_caution,
+    point_at,
+    warn_of,
+)
+from directrix.fitting.progress import Progress
+from directrix.fitting.training_rows import FOLDS, Rows
 from directrix.metrics.at_threshold import Cost
 from directrix.metrics.base import Metric
 from directrix.metrics.budget import Budget, Periods, team_numbers
@@ -38,6 +47,8 @@ class ThresholdClassifier(LinearClassifier):
     """
 
     metric: str | Metric
+    class_weight: Any
+    cv: Any
     #: What the last fit left, by one assignment.
     _result: FitResult | None = None
 
@@ -139,7 +150,7 @@ class ThresholdClassifier(LinearClassifier):
 
     def _with_columns(self, request: Any) -> Any:
         """Return a request of metadata with the columns of costs and budgets."""
-        in_fit = self._names_in_fit
+        in_fit = self.columns_in_fit
         only_in_fit = SEGMENT, getattr(self._asked_budget, "per", None)
         of_rows = [name for name in in_fit if name not in only_in_fit]
         for method, names in ((request.fit, in_fit), (request.predict, of_rows)):
@@ -163,7 +174,7 @@ class ThresholdClassifier(LinearClassifier):
         return limits if isinstance(limits, Budget) else None
 
     @property
-    def _names_in_fit(self) -> tuple[str, ...]:
+    def columns_in_fit(self) -> tuple[str, ...]:
         """The columns that a fit takes: of the costs, and of the budget, and the segment."""
         budget = self._asked_budget
         names = self._cost_columns(self.metric)
@@ -173,7 +184,7 @@ class ThresholdClassifier(LinearClassifier):
     @property
     def takes_costs_or_days(self) -> bool:
         """Whether a fit takes costs of single rows, or days of a budget."""
-        return bool({*self._names_in_fit} - {SEGMENT})
+        return bool({*self.columns_in_fit} - {SEGMENT})
 
     def _cost_columns(self, metric: Any) -> tuple[str, ...]:
         """Return the columns that the costs of a metric are."""
@@ -187,6 +198,14 @@ class ThresholdClassifier(LinearClassifier):
         point = None if self._result is None else self._result.operating_point
         by = None if point is None or point.budget is None else point.budget.budget.by
         return names if by is None else (*names, by)
+
+    def _begin(self, rows: Rows, purpose: str, log: Progress) -> int:
+        """Warn of copies, print what is fitted, and return the number of folds to make."""
+        warn_about_copies(rows, self._labels)
+        n_folds = int(self.cv) if rows.fold is None else FOLDS
+        used_folds = n_folds if rows.fold is None else int(rows.fold.max()) + 1
+        log.report_rows(rows.X, used_folds, purpose)
+        return n_folds
 
     def _refuse_unknown(
         self, method: str, columns: Mapping[str, Any], names: Sequence[str]
@@ -224,6 +243,42 @@ class ThresholdClassifier(LinearClassifier):
                 raise ValueError(msg)
             return None
         return Segments.of(columns[SEGMENT], n_rows, None if every is None else every.pool)
+
+    def _beside(self, X: Any, metric: Metric, columns: Mapping[str, Any], n_rows: int) -> Rows:
+        """Return rows with nothing but what stands beside them."""
+        nothing = np.empty((n_rows, 0))
+        rows = Rows(nothing, nothing, nothing, costs=self._row_costs(X, metric, columns, n_rows))
+        periods, segments = self._periods(X, columns, n_rows), self._segments(columns, n_rows)
+        return rows._replace(periods=periods, segments=segments)
+
+    def _priced(
+        self,
+        metrics: list[Metric],
+        prepared: Rows,
+        given: tuple[Any, Any, Any],
+        columns: Mapping[str, Any],
+    ) -> tuple[Rows, list[Metric]]:
+        """Return rows with what stands beside them, and metrics of training.
+
+        ``given`` are X, y and the sample weights; rows of weight zero are not among ``prepared``.
+        """
+        X, y, sample_weight = given
+        self._refuse_unknown("fit", columns, self.columns_in_fit)
+        if any(map(self._cost_columns, metrics)):
+            asked = {"several metrics": len(metrics) > 1, "class_weight=": self.class_weight}
+            for what, is_given in asked.items():
+                if is_given:
+                    msg = f"costs of single rows do not go with {what}: leave one of them out"
+                    raise ValueError(msg)
+        beside = self._beside(X, metrics[0], columns, len(np.asarray(y)))
+        if sample_weight is not None:
+            beside = beside.take(np.asarray(sample_weight) > 0)
+        prepared = prepared._replace(periods=beside.periods, segments=beside.segments)
+        if beside.costs is None:
+            return prepared, metrics
+        cost: Any = metrics[0]
+        prepared, metric = prepared.priced(cost, beside.costs)
+        return prepared, [metric]
 
     def _team_numbers(self, rule: Rule, X: Any, columns: Mapping[str, Any], n_rows: int) -> Any:
         """Return the team of each row as its position in a budget; None without teams."""
@@ -462,7 +517,11 @@ class ThresholdClassifier(LinearClassifier):
         self._result = replace(fitted, operating_point=point, cautions=(), metric=metric)
         if fitted.report is not None:
             self._result = replace(self._result, report=self._final_report(fitted.report))
-        warn_of(*fitted.cautions, one_class_caution(point, without_search, remedy))
+        cautions = (
+            one_class_caution(point, without_search, remedy),
+            direction_caution(fitted.report),
+        )
+        warn_of(*fitted.cautions, *cautions)
 
     def _final_report(self, report: DirectReport) -> DirectReport:
         """Return a report about the operating point that is delivered.

@@ -14,6 +14,7 @@ import numpy as np
 
 from directrix._typing import AnyArray, FloatArray
 from directrix.exceptions import (
+    DirectionWarning,
     FewRowsWarning,
     OneClassPredictedWarning,
     find_stacklevel,
@@ -313,6 +314,13 @@ def one_class_caution(
     return OneClassPredictedWarning(
         f"every row is predicted {label}: {reason}. {remedy or without_search or advice}"
     )
+
+
+def direction_caution(report: DirectReport | None) -> DirectionWarning | None:
+    """Return a warning of columns whose direction the rows contradict, if there are any."""
+    directions = () if report is None else report.directions
+    flat = tuple(dict.fromkeys(effect.column for effect in directions if effect.flat))
+    return DirectionWarning(flat) if flat else None
 
 
 def warn_of(*cautions: Warning | None) -> None:

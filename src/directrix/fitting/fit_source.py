@@ -43,6 +43,8 @@ from directrix.fitting.trials import Trials
 from directrix.frontier.compare import compare
 from directrix.frontier.curves import CountCurves, Curves
 from directrix.metrics.base import Metric
+from directrix.metrics.segments import InEverySegment
+from directrix.metrics.table import resolve
 from directrix.models.operating_point import EffectiveCounts
 from directrix.moments import Moments
 from directrix.moments.score_histogram import ScoreHistogram
@@ -259,6 +261,39 @@ class SourceFit:
     class_weight: Any
     guarantee: Guarantee | None = None
     pool: Mapping[Any, Any] = field(default_factory=dict)
+
+    @classmethod
+    def asked(
+        cls,
+        classifier: Any,
+        source: Any,
+        roles: dict[str, Any],
+        reading: dict[str, Any],
+        plan: type[ColumnRoles],
+    ) -> SourceFit:
+        """Return the fit that a classifier's parameters ask for; refuse those it does not have.
+
+        ``roles`` and ``reading`` are those of `SourcePasses.of`, and ``plan`` reads the features.
+        """
+        metric, limits = resolve(classifier.metric), classifier.limits
+        if classifier.takes_costs_or_days:
+            column = classifier.columns_in_fit[0]
+            msg = f"fit_source has no costs or days of single rows, {column!r}: use fit"
+            raise ValueError(msg)
+        every = limits if isinstance(limits, InEverySegment) else None
+        if every is not None and roles["segment"] is None:
+            msg = f"{every.label} needs the segment of each row: name its column with segment="
+            raise ValueError(msg)
+        guarantee = Guarantee.asked(metric, limits, classifier.guarantee)
+        folds = source_folds(roles["fold"], classifier.cv)
+        if guarantee is not None:
+            if roles["weight"] is not None:
+                msg = "guarantee= counts rows, each once: leave weight= out"
+                raise ValueError(msg)
+            folds = replace(folds, n_folds=folds.n_folds + 1)
+        passes = SourcePasses.of(source, plan=plan, **reading, **roles | {"fold": folds})
+        pool = {} if every is None else every.pool
+        return cls(metric, passes, classifier.class_weight, guarantee, pool)
 
     @property
     def apart(self) -> int | None:

@@ -118,18 +118,19 @@ class Guarantee:
 
     @classmethod
     def asked(
-        cls, metric: Metric, limits: Limits | None, confidence: float | None
+        cls, metric: Metric, limits: Limits | None, confidence: float | None, groups: Any = None
     ) -> Guarantee | None:
         """Return the guarantee that a classifier's parameters ask for; None without a confidence.
 
-        Raises ValueError for limits without a confidence.
+        Raises ValueError for limits without a confidence, for groups with a budget, and for limits
+        of decisions row by row.
         """
-        if confidence is not None:
-            return cls.of(metric, limits, confidence)
-        if limits is not None:
+        if confidence is None and limits is not None:
             msg = "limits= needs guarantee=, the confidence with which they hold, such as 0.95"
             raise ValueError(msg)
-        return None
+        made = None if confidence is None else cls.of(metric, limits, confidence)
+        _refuse_with_limits(limits, metric, groups)
+        return made
 
     @property
     def confidence_per_limit(self) -> float:
@@ -537,8 +538,7 @@ def _within_budget(
     return kept.lowest, assessment
 
 
-def refuse_with_limits(limits: Limits | None, metric: Metric, groups: Any) -> None:
-    """Raise ValueError for groups with a budget, and for limits of decisions row by row."""
+def _refuse_with_limits(limits: Limits | None, metric: Metric, groups: Any) -> None:
     if isinstance(limits, Budget):
         if groups is not None:
             msg = (

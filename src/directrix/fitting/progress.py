@@ -179,6 +179,11 @@ class Progress:
         folds = "no folds" if n_folds is None else f"{n_folds} folds"
         self.stage(f"{n_rows:,} rows, {n_features:,} features, {folds}; {purpose}")
 
+    def report_choice(self, report: Any) -> None:
+        """Print what was chosen, and what to expect of it."""
+        among = f"chosen from {len(report.tried)} candidates: " if report.gap is not None else ""
+        self.stage(f"{among}{report.chosen}; {report.metric.label} {report.expected_text}")
+
     def report_candidate(self, done: int, planned: int) -> None:
         """Print the number of fitted candidates, at intervals unless each is to be printed."""
         if self._verbose <= 0:

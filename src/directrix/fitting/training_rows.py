@@ -371,6 +371,9 @@ def _first_one_class_fold(fold: AnyArray, positive: AnyArray, n_folds: int) -> i
 
 # ── Training rows in a canonical order, with folds: the beginning of every fit to rows ────────────
 
+#: Folds, where ``cv`` does not say how many.
+FOLDS = 5
+
 
 class Rows(NamedTuple):
     """Rows of two classes, with all that stands beside them.

@@ -241,6 +241,16 @@ class DirectReport:
         )
         object.__setattr__(self, "directions", tuple(effects))
 
+    @property
+    def baseline_gap(self) -> Gap | None:
+        """The gap to the simpler model that the choice was compared with, if there is one."""
+        return self.unbinned_baseline if self.gap is None else self.gap
+
+    @property
+    def baseline(self) -> str:
+        """Name of the simpler model of ``baseline_gap``."""
+        return UNBINNED_BASELINE if self.gap is None else BASELINE
+
     @classmethod
     def of(
         cls,

@@ -17,14 +17,14 @@ from directrix.classifiers.labels import ending_with
 from directrix.classifiers.scorecard.given_card import typed_card_on_rows
 from directrix.classifiers.scorecard.model import CardModel
 from directrix.classifiers.scorecard.training_table import BinnedTable, TrainingTable
+from directrix.fitting.baseline import warn_about_baseline
 from directrix.fitting.directions import directions_of
-from directrix.fitting.guarantee import Limits
+from directrix.fitting.guarantee import Guarantee, Limits
 from directrix.fitting.progress import Progress
 from directrix.frontier.compare import MOST_ROWS
 from directrix.metrics.base import Metric
 from directrix.metrics.table import resolve
 from directrix.models.card import Card, IntegerPoints, PointsToDoubleOdds, scale_of
-from directrix.models.report import UNBINNED_BASELINE
 from directrix.tables import BinCounts
 from directrix.tables.bins import Bins
 from directrix.tables.profile import TableProfile
@@ -120,7 +120,6 @@ class ScorecardClassifier(CardModel):
     array([ True, False, False])
     """
 
-    _baseline = UNBINNED_BASELINE
     #: Whether a fit keeps what an editor begins with.
     _editable = False
 
@@ -224,21 +223,22 @@ class ScorecardClassifier(CardModel):
         """
         from directrix.cards.in_passes import SourceCardFit
         from directrix.engines.table_roles import TableRoles
+        from directrix.fitting.fit_source import SourceFit
 
         self._check_parameters()
         log = Progress(self)
         roles = {"target": target, "features": features, "weight": weight, "fold": fold}
         roles |= {"segment": segment}
         reading = {"engine": engine, "progress": progress}
-        fit = self._source_fit(source, roles, reading, TableRoles)
+        fit = SourceFit.asked(self, source, roles, reading, TableRoles)
         how = self._settings, self.binner, self._two_labels, self._check_table
         made = SourceCardFit(fit, *how).run()
         self._set_classes(made.classes)
         self._set_binner(made.binner)
         self._seen = made.seen
         self._set_model(made.fit)
-        self._report_choice(log)
-        self._warn_about_baseline([self])
+        log.report_choice(self.report_)
+        warn_about_baseline([self])
         return self
 
     def fit_summary(self, counts: BinCounts) -> Self:
@@ -255,8 +255,7 @@ class ScorecardClassifier(CardModel):
         """
         metric = resolve(self.metric)
         self._check_parameters()
-        self._asked_guarantee(metric)
-        if self.guarantee is not None:
+        if Guarantee.asked(metric, self.limits, self.guarantee) is not None:
             msg = "guarantee= needs rows to set a threshold, and counts have none: leave it out"
             raise ValueError(msg)
         if self.max_columns is not None:
@@ -327,7 +326,8 @@ class ScorecardClassifier(CardModel):
         """
         progress = Progress(self)
         self._check_parameters()
-        guarantees = [self._asked_guarantee(metric, rows[3]) for metric in metrics]
+        asked = self.limits, self.guarantee, rows[3]
+        guarantees = [Guarantee.asked(metric, *asked) for metric in metrics]
         table = self._binned(TrainingTable.of(self, *rows))
         weighted = table.table.rows.weighted(self.class_weight, self._labels)
         models = [self]
@@ -348,8 +348,8 @@ class ScorecardClassifier(CardModel):
             if self._editable:
                 made = replace(made, start=judged.edit_start(raw.X, made.report.size))
             model._set_model(table.completed(made))  # noqa: SLF001 - a copy of this very classifier
-            model._report_choice(progress)  # noqa: SLF001 - likewise
-        self._warn_about_baseline(models)
+            progress.report_choice(model.report_)
+        warn_about_baseline(models)
         return models
 
     def _binned(self, table: TrainingTable) -> BinnedTable:

@@ -14,15 +14,14 @@ from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.cards.judged import FittedCard
 from directrix.classifiers.base import raise_missing_columns
 from directrix.classifiers.labels import positive_label
-from directrix.classifiers.metric_classifier import MetricClassifier
 from directrix.classifiers.scoring import ScoringFormula
 from directrix.classifiers.state import ModelMetadata, ModelState, StateArrays, require
+from directrix.classifiers.threshold_classifier import ThresholdClassifier
 from directrix.exceptions import CardSizeError, StateError
 from directrix.exceptions.files import BinnerFileError
 from directrix.files.layout import is_count
 from directrix.fitting.finish import FitResult
 from directrix.models.card import Card, Cross
-from directrix.models.gap import Gap
 from directrix.models.operating_point import Calibration, OperatingPoint
 from directrix.models.reasons import Reasons, find_reasons
 from directrix.models.report import CardSizes, SizeResult
@@ -188,7 +187,7 @@ def _lines_of(sizes: Sequence[FittedCard]) -> list[int]:
 # ── CardModel: what a classifier whose model is a card does with rows, once it is fitted ──────────
 
 
-class CardModel(MetricClassifier):
+class CardModel(ThresholdClassifier):
     """Base class for classifiers that bin the columns of a table and add up points.
 
     Attributes
@@ -342,10 +341,6 @@ class CardModel(MetricClassifier):
         self._keep(replace(fitted, calibration=calibration), remedy=remedy)
 
     @property
-    def _baseline_gap(self) -> Gap | None:
-        return self.report_.unbinned_baseline
-
-    @property
     def _columns_without_points(self) -> list[Any]:
         """Names of the columns of the fit that the card does not use."""
         names = getattr(self, "feature_names_in_", ())
@@ -356,14 +351,6 @@ class CardModel(MetricClassifier):
         crossed = {k for cross in self.card_.crosses for k in cross.columns}
         columns = enumerate(self.card_.columns)
         return np.array([k in crossed or points.any() for k, points in columns])
-
-    @property
-    def _is_behind(self) -> bool:
-        # A card is cut to a number of lines because it has to be short, which logistic regression
-        # with all columns is not; only what is clearly lost is news.
-        is_cut = isinstance(self.max_lines, int | np.integer)
-        is_news = not is_cut or self.report_.is_clear_loss(self._baseline_gap)
-        return is_news and super()._is_behind
 
     @property
     def _score_rises(self) -> bool:
