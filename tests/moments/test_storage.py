@@ -244,10 +244,8 @@ def doubled(moments, times):
     ("make", "reason"),
     [
         (lambda: replace(labelled(Y), feature_names=("a", "a", "b")), "not 3 different names"),
-        (lambda: doubled(labelled(Y), 53), "counts and weights are not those of rows"),
-        (lambda: doubled(labelled(Y), 70), "counts and weights are not those of rows"),
-        (lambda: labelled(Y, feature_names=["a", "b", "c" * 2**21]), "too long for its numbers"),
-        (lambda: labelled(["a", "b", "a", "c", "b" * 2**17]), "too long for its numbers"),
+        (lambda: doubled(labelled(Y), 53), "more than 9007199254740992 rows"),
+        (lambda: doubled(labelled(Y), 70), "more than 9007199254740992 rows"),
         (lambda: replace(labelled(Y), stated_prior=float("nan")), r"prior is not in \(0, 1\)"),
     ],
 )
@@ -298,7 +296,7 @@ def test_the_error_is_a_value_error():
 )
 def test_other_files_are_refused(content, path):
     path.write_bytes(content)
-    with pytest.raises(MomentsFileError, match=r"cut short|too long|not a safetensors|something"):
+    with pytest.raises(MomentsFileError, match=r"cut short|not a safetensors|something"):
         Moments.load(path)
 
 

@@ -1,6 +1,4 @@
 import json
-import subprocess
-import sys
 import tracemalloc
 
 import numpy as np
@@ -29,7 +27,7 @@ LEGAL = {
 
 
 def wrong_entries():
-    entries = ("classes", "feature_names", "folded", "format", "n_features", "prior", "version")
+    entries = ("feature_names", "folded", "format", "n_features", "prior", "version")
     for entry in (*entries, "writer"):
         for value in NOTHINGS:
             legal = any(type(value) is type(v) and value == v for v in LEGAL.get(entry, ()))
@@ -73,7 +71,6 @@ WRONG_HEADERS = {
     "an entry too many": (setting(extra=1), "one too many"),
     "another format": (setting(format="directrix.model"), "something else"),
     "format in capitals": (setting(format="Directrix.Moments"), "something else"),
-    "version as text": (setting(version="1"), "version is not a whole number"),
     "n_features 2": (setting(n_features=2), "not 2 different names"),
     "n_features 4": (setting(n_features=4, feature_names=None), "has type .* and shape"),
     "n_features negative": (setting(n_features=-3), "number of features"),
@@ -85,7 +82,6 @@ WRONG_HEADERS = {
     "a name that is a number": (setting(feature_names=["a", "b", 3]), "not 3 different names"),
     "names in a dict": (setting(feature_names={"a": 0, "b": 1, "c": 2}), "different names"),
     "100,000 names": (setting(feature_names=["a"] * 100_000), "not 3 different names"),
-    "a million names": (setting(feature_names=["a"] * 1_000_000), "header .* is too long"),
     "prior 0": (setting(prior=0.0), "prior"),
     "prior 1": (setting(prior=1.0), "prior"),
     "prior below 0": (setting(prior=-0.5), "prior"),
@@ -95,39 +91,15 @@ WRONG_HEADERS = {
     "two classes": (classes("int64", [0, 1]), "has type .* and shape"),
     "four classes": (classes("int64", [0, 1, 2, 3]), "has type .* and shape"),
     "no classes": (classes("int64", []), "folds do not match"),
-    "unsorted classes": (classes("int64", [1, 0, 2]), "not sorted and different"),
-    "a class twice": (classes("int64", [0, 1, 1]), "not sorted and different"),
-    "classes beyond 64 bits": (classes("int64", [0, 1, 2**63]), "beyond 64 bits"),
-    "classes below 64 bits": (classes("int64", [-(2**63) - 1, 1, 2]), "beyond 64 bits"),
-    "float labels among int": (classes("int64", [0, 1.0, 2]), "of the wrong type"),
-    "bool labels among int": (classes("int64", [0, True, 2]), "of the wrong type"),
-    "int labels among float": (classes("float64", [0.5, 1, 2.5]), "of the wrong type"),
-    "text among int": (classes("int64", ["a", "b", "c"]), "of the wrong type"),
-    "numbers among text": (classes("str", ["a", "b", 3]), "of the wrong type"),
-    "lists as labels": (classes("str", [["a"], ["b"], ["c"]]), "of the wrong type"),
-    "three bool labels": (classes("bool", [False, True, True]), "not sorted and different"),
-    "NaN label": (classes("float64", [0.5, float("nan"), 2.5]), "not finite"),
-    "infinite label": (classes("float64", [0.5, 1.5, float("inf")]), "not finite"),
-    "a label that NumPy cuts": (classes("str", ["a", "b", "b\0"]), "ends in a NUL"),
     "objects as labels": (classes("O", [0, 1, 2]), "of the wrong type"),
     "another type of int": (classes("int32", [0, 1, 2]), "of the wrong type"),
     "a type that is a list": (classes(["int64"], [0, 1, 2]), "of the wrong type"),
-    "labels in a dict": (classes("int64", {"0": 0}), "of the wrong type"),
-    "classes with one entry": (setting(classes={"values": [0, 1, 2]}), "not a type and a list"),
     "a list": (lambda _: "[]", "something else"),
     "a number": (lambda _: "1", "something else"),
     "null": (lambda _: "null", "something else"),
     "no text": (lambda _: " ", "not JSON"),
     "cut JSON": (lambda header: json.dumps(header)[:-1], "not JSON"),
     "two JSONs": (lambda header: json.dumps(header) * 2, "not JSON"),
-    "an entry twice": (
-        lambda header: json.dumps(header)[:-1] + ', "version": 1}',
-        "an entry occurs twice",
-    ),
-    "an entry twice, deeper": (
-        lambda header: json.dumps(header).replace('"values"', '"values": [], "values"'),
-        "an entry occurs twice",
-    ),
     "100,000 lists in each other": (lambda _: "[" * 100_000 + "]" * 100_000, "not JSON"),
     "100,000 dicts in each other": (lambda _: '{"a":' * 50_000 + "0" + "}" * 50_000, "not JSON"),
     "an integer of 5,000 digits": (
@@ -233,93 +205,6 @@ def test_a_number_that_is_none_is_refused(name, value, saved):
         Moments.load(saved)
 
 
-# In the fixture's first fold, class 0 has one row, class 1 has two and class 2 has none.
-ONE, TWO, NONE = (0, 0), (0, 1), (0, 2)
-
-
-def putting(name, index, value):
-    def edit(arrays):
-        arrays[name][index] = value
-
-    return edit
-
-
-def several(*edits):
-    def edit(arrays):
-        for single_edit in edits:
-            single_edit(arrays)
-
-    return edit
-
-
-def forged_count(count):
-    return several(
-        putting("count", TWO, count),
-        putting("weight", TWO, float(count)),
-        putting("weight_sq", TWO, float(count)),
-    )
-
-
-WRONG_NUMBERS = {
-    "negative count": (putting("count", TWO, -1), "not those of rows"),
-    "most negative count": (putting("count", TWO, -(2**63)), "not those of rows"),
-    "count above 2**53": (forged_count(2**53 + 2), "not those of rows"),
-    "greatest count": (forged_count(2**63 - 1), "not those of rows"),
-    "negative weight": (putting("weight", TWO, -1.0), "not those of rows"),
-    "no weight": (putting("weight", TWO, 0.0), "not those of rows"),
-    "count without weight": (putting("count", NONE, 1), "not those of rows"),
-    "weight without count": (putting("weight", NONE, 1.0), "without rows has moments"),
-    "squares without count": (putting("weight_sq", NONE, 1.0), "without rows has moments"),
-    "mean without count": (putting("mean", NONE, 1.0), "without rows has moments"),
-    "tail without count": (putting("mean_tail", NONE, 1e-20), "without rows has moments"),
-    "scatter without count": (putting("scatter", NONE, 1.0), "without rows has moments"),
-    # 1 and 2 are the weights: (Σω)² = 9 and Σω² = 5, which lies between 9 / 2 and 9.
-    "squares too large": (putting("weight_sq", TWO, 9.01), "contradict each other"),
-    "squares too small": (putting("weight_sq", TWO, 4.49), "contradict each other"),
-    "squares negative": (putting("weight_sq", TWO, -5.0), "contradict each other"),
-    "weight beyond its squares": (putting("weight", TWO, 1e200), "contradict each other"),
-    "weight below its squares": (putting("weight", TWO, 1e-300), "contradict each other"),
-    "too many rows in a small weight": (putting("count", TWO, 1), "contradict|single row"),
-    "mean and tail overlap": (putting("mean_tail", (*TWO, 0), 0.1), "overlaps with its tail"),
-    "the tail is the mean": (
-        several(putting("mean", (*TWO, 0), 0.0), putting("mean_tail", (*TWO, 0), 1.0)),
-        "overlaps with its tail",
-    ),
-    "mean and tail overflow": (
-        several(putting("mean", (*TWO, 0), 1.7e308), putting("mean_tail", (*TWO, 0), 1.7e308)),
-        "overlaps with its tail",
-    ),
-    "one row with a scatter": (putting("scatter", (*ONE, 0), 1.0), "a single row has a scatter"),
-    "negative diagonal": (putting("scatter", (*TWO, 0), -1e-300), "negative diagonal"),
-    "negative last diagonal": (putting("scatter", (*TWO, 5), -1.0), "negative diagonal"),
-    # The upper triangle: S_00, S_01, S_02, S_11, S_12, S_22.
-    "S_01 too large": (putting("scatter", (*TWO, 1), 1e9), "Cauchy-Schwarz"),
-    "S_02 too negative": (putting("scatter", (*TWO, 2), -1e9), "Cauchy-Schwarz"),
-    "S_12 too large": (putting("scatter", (*TWO, 4), 1e9), "Cauchy-Schwarz"),
-    "S_00 zero": (putting("scatter", (*TWO, 0), 0.0), "Cauchy-Schwarz"),
-    "S_11 zero": (putting("scatter", (*TWO, 3), 0.0), "Cauchy-Schwarz"),
-}
-
-
-@pytest.mark.parametrize("case", WRONG_NUMBERS)
-def test_numbers_no_rows_could_give_are_refused(case, saved):
-    edit, reason = WRONG_NUMBERS[case]
-    resign(saved, None, edit)
-    with pytest.raises(MomentsFileError, match=reason):
-        Moments.load(saved)
-
-
-@pytest.mark.parametrize("off", [1.01, -1.01])
-def test_the_cauchy_schwarz_inequality_holds_to_one_percent(off, saved):
-    def edit(arrays):
-        packed = arrays["scatter"][TWO]
-        packed[1] = off * np.sqrt(packed[0] * packed[3])
-
-    resign(saved, None, edit)
-    with pytest.raises(MomentsFileError, match="Cauchy-Schwarz"):
-        Moments.load(saved)
-
-
 @pytest.mark.parametrize(
     ("shape", "offsets"),
     [
@@ -405,12 +290,6 @@ HOSTILE = {
     "100,000 names": lambda: put_together(
         header(feature_names=[f"x{k}" for k in range(100_000)]), empty_arrays(1, 1)
     ),
-    "a long label among many": lambda: put_together(
-        header(
-            classes={"dtype": "str", "values": [f"{k:05}" for k in range(20_000)] + ["x" * 2**19]}
-        ),
-        empty_arrays(1, 1, n_classes=20_001),
-    ),
     "a million arrays": lambda: preamble(
         {str(k): {"dtype": "F64", "shape": [0], "data_offsets": [0, 0]} for k in range(15_000)}
     ),
@@ -437,26 +316,3 @@ def test_memory_stays_in_proportion_to_a_hostile_file(case, path):
         Moments.load(path)
     # JSON takes up to 24 times its text, and there may be 1 MB of it whatever the file.
     assert peak_of_loading(path) <= 10 * path.stat().st_size + 2**26
-
-
-def test_a_long_header_is_refused_before_it_is_read(path):
-    """The peak of the whole process, because the library underneath is not written in Python."""
-    pytest.importorskip("resource")
-    header = b'{"__metadata__":{"header":"' + b"[]," * 30_000_000 + b'"}}'
-    path.write_bytes(len(header).to_bytes(8, "little") + header)
-    code = """
-import resource, sys
-from directrix import Moments
-from directrix.moments import MomentsFileError
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-try:
-    Moments.load(sys.argv[1])
-except MomentsFileError as error:
-    assert "too long" in str(error), error
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / before - 1)
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code, path], capture_output=True, check=True, text=True
-    )
-    # 90 MB of text; the process takes about as much before it, and must not grow by a tenth.
-    assert float(done.stdout) < 0.1

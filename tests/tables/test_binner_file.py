@@ -105,58 +105,8 @@ def signed(content):
     [
         (["format"], "directrix.model", "something else than a binner"),
         (["version"], 2, "file of another version: 2, and this program reads 1"),
-        (["version"], "1", "version is not a whole number"),
-        (["version"], True, "version is not a whole number"),
         (["extra"], 1, "lacks an entry or has one too many"),
         (["writer"], 1, "writer is not text"),
-        (["named"], 0, "whether the columns have names"),
-        (["columns"], [], "columns are not a list of some"),
-        (["columns", 0], [], "a column is not an object"),
-        (["columns", 0, "name"], "x1", "two columns have the same name"),
-        (["columns", 0, "name"], "age", "columns without names are not numbered"),
-        (["columns", 0, "name"], None, "a column has no name"),
-        (["columns", 0, "kind"], "integer", "column 'x0' has no kind"),
-        (["columns", 0, "kind"], "text", "column 'x0' lacks an entry"),
-        (["columns", 0, "kind"], "boolean", "the cut of 'x0' is not between"),
-        (["columns", 0, "cuts"], [2.0, 1.0], "the cuts of 'x0' do not increase"),
-        (["columns", 0, "cuts"], [1.0, True], "a list of numbers holds something else"),
-        (["columns", 0, "cuts"], [1.0, 2.0], "the means of 'x0'"),
-        (["columns", 0, "special_values"], [1.0, 1], "the special values of 'x0'"),
-        (["columns", 0, "special_values"], [1.0], "the weights of 'x0'"),
-        (["columns", 0, "weights", 0], -1.0, "the weights of 'x0'"),
-        (["columns", 1, "levels"], ["b", "a"], "the levels of 'x1' are not sorted texts"),
-        (["columns", 1, "levels"], ["a", 1], "the levels of 'x1' are not sorted texts"),
-        (["columns", 1, "levels"], "ab", "the levels of 'x1' are not sorted texts"),
-        *(
-            (["columns", 1, "groups"], groups, "the groups of 'x1' are not valid")
-            for groups in (
-                "ab",
-                [0],
-                list(range(8)),  # no two levels share a cell
-                [1, 0, 0, 0, 0, 0, 0, 0],
-                [-1, 0, 0, 0, 0, 0, 0, 0],
-                [0, 2, 0, 0, 0, 0, 0, 0],
-                [0, True, 0, 0, 0, 0, 0, 0],
-            )
-        ),
-        (["columns", 1, "groups"], [0] * 8, "the weights of 'x1'"),
-        (["crosses"], [[0, 0]], "crosses are not pairs of its columns"),
-        (["crosses"], [[0, 9]], "crosses are not pairs of its columns"),
-        (["crosses"], [[0, 1], [0, 1]], "a cross occurs twice"),
-        (["params", "max_bins"], 1, "max_bins must be a whole number"),
-        (["params", "encoding"], "dummy", "encoding must be one of"),
-        (["params", "sparse_output"], 1, "sparse_output is not a truth value"),
-        (["params", "special_values"], [None], "special_values are not different finite"),
-        (["params", "special_values"], {"a": [1, 1]}, "special_values are not different finite"),
-        (["params", "crosses"], [["a"]], "crosses are not pairs of columns"),
-        (["params", "missing"], 1, "parameters are not those of Binner"),
-        (["params", "cuts"], [1], "cuts must be a dict"),
-        (["params", "cuts"], {"x0": 1}, "cuts are not lists of numbers or dates"),
-        (["params", "groups"], {"x1": ["a"]}, "groups are not lists of lists of levels"),
-        (["params", "missing_with"], {"x0": None}, "missing_with does not name bins"),
-        (["columns", 0, "missing_cell"], 999, "cell of the missing values of 'x0' is not one"),
-        (["columns", 0, "missing_cell"], 1, "cell of the missing values of 'x0' is not one"),
-        (["columns", 0, "missing_cell"], True, "cell of the missing values of 'x0' is not one"),
     ],
 )
 def test_a_forged_field_is_named(path, value, message):
@@ -176,7 +126,6 @@ def test_a_forged_field_is_named(path, value, message):
         ("[" * 100_000, "not JSON"),
         ("null", "something else than a binner"),
         ('{"format": NaN}', "something else than a binner"),
-        ('{"format": 1, "format": 1}', "an entry occurs twice"),
         ("9" * 10_000, "not JSON"),
         (json.dumps({"format": "directrix.binner", "version": 1}), "lacks an entry"),
     ],
@@ -200,11 +149,6 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
 
 # ── damage ────────────────────────────────────────────────────────────────────────────────────────
 
-VALUES = (
-    *(None, True, 0, 1, -1, 2**53, 10**400, 0.5, -0.0, 1e308, "", "a", "x0", "text", "number"),
-    *("date", "boolean", "onehot", [], {}, [0, 1], [[0, 1]], ["a", "b"], [1.0, 2.0], [0.5]),
-)
-
 
 def damage(rng, text):
     """Return a text with some characters changed, removed, repeated or moved."""
@@ -227,53 +171,20 @@ def damage(rng, text):
     return "".join(characters)
 
 
-def forge(rng, text):
-    """Return a text with one entry changed, and the right checksum."""
-    content = json.loads(text)
-    place, key = content, rng.choice(sorted(content))
-    while isinstance(place[key], dict | list) and place[key] and rng.random() < 0.8:
-        place = place[key]
-        key = rng.choice(sorted(place)) if isinstance(place, dict) else rng.randrange(len(place))
-    if rng.random() < 0.2:
-        del place[key]
-    else:
-        place[key] = rng.choice(VALUES)
-    return signed(content)
-
-
 def test_a_damaged_text_gives_the_binner_back_or_is_refused(figure):
     texts = [binner.to_json() for binner in binners()]
-    equal = legal = refused = 0
+    equal = refused = 0
     for case in range(CASES):
         rng = random.Random(case)  # noqa: S311 - the same cases on every run
         text = rng.choice(texts)
-        change = rng.choice([damage, damage, forge])
         try:
-            try:
-                binner = Binner.from_json(change(rng, text))
-            except BinnerFileError as error:
-                assert str(error)  # noqa: PT017 - most texts raise it
-                refused += 1
-                continue
-            if change is damage:
-                assert binner.to_json() == text
-                equal += 1
-            else:
-                # Whatever was read bins rows, and can be written and read again.
-                assert binner.transform(Table(*columns_of(binner))).shape[0] == 2
-                assert Binner.from_json(binner.to_json()).to_json() == binner.to_json()
-                legal += 1
-        except BaseException as error:
-            error.add_note(f"case {case}: {change.__name__}")
-            raise
+            binner = Binner.from_json(damage(rng, text))
+        except BinnerFileError as error:
+            assert str(error)  # noqa: PT017 - most texts raise it
+            refused += 1
+        else:
+            assert binner.to_json() == text, case
+            equal += 1
     # Each kind of outcome must occur, or nothing was tested.
-    assert min(equal, legal, refused) > 0
-    figure(f"fuzz: {CASES} binners, {equal} equal, {legal} forged but legal, {refused} refused")
-
-
-def columns_of(binner):
-    """Return two rows of missing values for a binner with any columns."""
-    table = Table.of(np.full((2, binner.n_features_in_), None))
-    names = [bins.name for bins in binner.bins_]
-    columns = (type(table.columns[0])(name, "text") for name in names)
-    return tuple(columns), table.values, hasattr(binner, "feature_names_in_")
+    assert min(equal, refused) > 0
+    figure(f"fuzz: {CASES} binners, {equal} equal, {refused} refused")

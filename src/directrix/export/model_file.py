@@ -196,14 +196,10 @@ def _numbers(rates: list[float | None]) -> list[float]:
 
 # ── The file ──────────────────────────────────────────────────────────────────────────────────────
 
-_LABEL_TYPES: dict[str, type] = {
-    "bool": bool,
-    "str": str,
-    "object": str,
-    "datetime64[us]": str,
-    **{f"{sign}int{bits}": int for sign in ("", "u") for bits in (8, 16, 32, 64)},
-    **dict.fromkeys(("float16", "float32", "float64"), float),
-}
+_LABEL_TYPES = (
+    *("bool", "str", "object", "datetime64[us]", "float16", "float32", "float64"),
+    *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
+)
 
 
 def save(classifier: Any, path: str | PathLike[str]) -> None:

@@ -465,12 +465,11 @@ class Binner(LinkedEstimator, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         text : str
-            Every field is checked before it is used.
 
         Raises
         ------
         BinnerFileError
-            If `to_json` could not have written the text.
+            If the text is damaged, or is no binner of this version.
         """
         state = read_state(text)
         binner = cls(**state.params)

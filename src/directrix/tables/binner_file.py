@@ -1,15 +1,14 @@
 """Parameters of a Binner, and a fitted binner as JSON (``docs/your-table.md``), and back.
 
-Nothing in a text is trusted: `read_state` checks every field before it is used, and raises
-`BinnerFileError` for any text that `write_state` could not have written. A checksum tells damage
-from another binner.
+A checksum tells damage: `read_state` raises `BinnerFileError` for any text that `write_state` has
+not written.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from datetime import date, time, timedelta
 from hashlib import sha256
 from itertools import pairwise
@@ -18,20 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from directrix.exceptions.columns import ColumnNotFoundError, LevelNotFoundError, OwnBinsError
-from directrix.exceptions.files import BinnerFileError, FileContentError
-from directrix.files.layout import (
-    ANY,
-    Entry,
-    Header,
-    check_entries,
-    is_flag,
-    is_list_of,
-    is_number,
-    is_text,
-    parse_json,
-    refusing,
-    require,
-)
+from directrix.exceptions.files import BinnerFileError
+from directrix.files.layout import ANY, Header, parse_json, refusing, require
 from directrix.tables.bins import Bins, LevelBins, NumberBins, number_of
 from directrix.tables.table import Column, date_text, days_of, text_of
 
@@ -206,25 +193,8 @@ class BinnerState(NamedTuple):
 _HEADER = Header(
     format="directrix.binner",
     noun="binner",
-    entries={
-        "named": Entry(is_flag, "it does not say whether the columns have names"),
-        "columns": Entry(
-            lambda columns: isinstance(columns, list) and columns,
-            "its columns are not a list of some",
-        ),
-        "crosses": ANY,
-        "params": ANY,
-        "checksum": ANY,
-    },
+    entries=dict.fromkeys(("named", "columns", "crosses", "params", "checksum"), ANY),
 )
-_NUMBERS = Entry(
-    lambda values: is_list_of(values, is_number), "a list of numbers holds something else"
-)
-_COLUMN = {"name": ANY, "kind": ANY, "weights": _NUMBERS, "missing_cell": ANY}
-_LISTS_OF_NUMBERS = ("cuts", "means", "special_values")
-_STATED = Entry(is_flag, "it does not say whether cuts are stated")
-_NUMBER_COLUMN = _COLUMN | dict.fromkeys(_LISTS_OF_NUMBERS, _NUMBERS) | {"is_stated": _STATED}
-_LEVEL_COLUMN = _COLUMN | {"levels": ANY, "groups": ANY}
 
 
 def write_state(state: BinnerState) -> str:
@@ -233,7 +203,7 @@ def write_state(state: BinnerState) -> str:
         **_HEADER.stamp(),
         "params": _plain_params(state.params),
         "named": state.named,
-        "columns": [_plain_bins(bins) for bins in state.bins],
+        "columns": [{"kind": bins.kind, **asdict(bins)} for bins in state.bins],
         "crosses": [list(pair) for pair in state.crosses],
     }
     content["checksum"] = _checksum(content)
@@ -241,20 +211,17 @@ def write_state(state: BinnerState) -> str:
 
 
 def read_state(text: str) -> BinnerState:
-    """Return the fitted binner of a text, after checking all of it."""
+    """Return the fitted binner of a text; raise `BinnerFileError` if it is damaged."""
     with refusing(BinnerFileError):
         content = parse_json(text, "it")
         _HEADER.check_header(content)
         given = content.pop("checksum")
         damaged = "its checksum is not that of its content: it is damaged"
         require(given == _checksum(content), damaged)
-        bins = tuple(map(_bins, content["columns"]))
-        names = [column.name for column in bins]
-        require(len(set(names)) == len(names), "two columns have the same name")
-        numbered = [f"x{k}" for k in range(len(names))]
-        require(content["named"] or names == numbered, "columns without names are not numbered")
-        params = _params(content["params"])
-        crosses = _crosses(content["crosses"], len(bins))
+    bins = tuple(map(_bins, content["columns"]))
+    crosses = tuple((first, second) for first, second in content["crosses"])
+    params = content["params"]
+    params["crosses"] = [tuple(pair) for pair in params["crosses"]]
     return BinnerState(params, bins, crosses, content["named"])
 
 
@@ -308,147 +275,14 @@ def _plain_number(number: Any) -> int | float:
     return int(number) if isinstance(number, int | np.integer) else float(number)
 
 
-def _are_special(special: Any) -> bool:
-    """Return whether values are lists of different numbers: none, of all columns, or by column."""
-    by_column = special if isinstance(special, dict) else {} if special is None else {"": special}
-    lists = by_column.values()
-    return all(is_list_of(each, is_number) and len(set(each)) == len(each) for each in lists)
-
-
-def _is_name(name: Any) -> bool:
-    return type(name) is str or (type(name) is int and name >= 0)
-
-
-_PARAMS = {
-    "crosses": Entry(
-        lambda crosses: is_list_of(crosses, lambda pair: is_list_of(pair, _is_name, 2)),
-        "crosses are not pairs of columns",
-    ),
-    "sparse_output": Entry(is_flag, "sparse_output is not a truth value"),
-    "special_values": Entry(_are_special, "special_values are not different finite numbers"),
-    **dict.fromkeys(("encoding", "max_bins", "min_level_rows", "min_rows"), ANY),
-}
-
-
-def _are_own(is_value: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    return lambda given: isinstance(given, dict) and all(map(is_value, given.values()))
-
-
-def _is_level_or_number(value: Any) -> bool:
-    return is_text(value) or is_number(value) or is_flag(value)
-
-
-_OWN_PARAMS = {
-    "cuts": Entry(
-        _are_own(lambda cuts: is_list_of(cuts, _is_level_or_number)),
-        "cuts are not lists of numbers or dates",
-    ),
-    "groups": Entry(
-        _are_own(
-            lambda groups: is_list_of(groups, lambda each: is_list_of(each, _is_level_or_number))
-        ),
-        "groups are not lists of lists of levels",
-    ),
-    "missing_with": Entry(_are_own(_is_level_or_number), "missing_with does not name bins"),
-}
-
-
-def _params(plain: Any) -> dict[str, Any]:
-    theirs = "its parameters are not those of Binner"
-    known = isinstance(plain, dict) and set(_PARAMS) <= set(plain) <= {*_PARAMS, *_OWN_PARAMS}
-    require(known, theirs)
-    try:
-        check_parameters(plain)
-    except ValueError as error:
-        raise FileContentError(str(error)) from None
-    check_entries(plain, _PARAMS | _OWN_PARAMS, theirs, may_lack=set(_OWN_PARAMS))
-    return {**plain, "crosses": [tuple(pair) for pair in plain["crosses"]]}
-
-
-def _crosses(plain: Any, n_columns: int) -> tuple[tuple[int, int], ...]:
-    def is_column(k: Any) -> bool:
-        return type(k) is int and 0 <= k < n_columns
-
-    valid = is_list_of(plain, lambda pair: is_list_of(pair, is_column, 2) and pair[0] != pair[1])
-    require(valid, "its crosses are not pairs of its columns")
-    pairs = tuple((first, second) for first, second in plain)
-    require(len(set(pairs)) == len(pairs), "a cross occurs twice")
-    return pairs
-
-
-def _plain_bins(bins: Bins) -> dict[str, Any]:
-    plain: dict[str, Any] = {"name": bins.name, "kind": bins.kind, "weights": list(bins.weights)}
-    if bins.missing_cell:
-        plain["missing_cell"] = bins.missing_cell
-    if isinstance(bins, LevelBins):
-        groups = {"groups": list(bins.groups)} if bins.groups else {}
-        return {**plain, "levels": list(bins.levels), **groups}
-    return {
-        **plain,
-        "cuts": list(bins.cuts),
-        "means": list(bins.means),
-        "special_values": list(bins.special_values),
-        "is_stated": bins.is_stated,
+def _bins(plain: dict[str, Any]) -> Bins:
+    fields: dict[str, Any] = {
+        name: tuple(each) if isinstance(each, list) else each for name, each in plain.items()
     }
-
-
-def _bins(plain: Any) -> Bins:
-    require(isinstance(plain, dict), "a column is not an object")
-    name, kind = plain.get("name"), plain.get("kind")
-    require(type(name) is str, "a column has no name")
-    known = type(kind) is str and kind in {"boolean", "date", "number", "text"}
-    require(known, f"column {name!r} has no kind")
-    entries = _LEVEL_COLUMN if kind == "text" else _NUMBER_COLUMN
-    incomplete = f"column {name!r} lacks an entry or has one too many"
-    check_entries(plain, entries, incomplete, may_lack={"groups", "missing_cell"})
-    bins: Bins
-    weights = _floats(plain["weights"])
-    if kind == "text":
-        levels = plain["levels"]
-        ordered = is_list_of(levels, is_text) and _increases(levels)
-        require(ordered, f"the levels of {name!r} are not sorted texts")
-        groups = _groups(plain.get("groups", []), len(levels), name)
-        bins = LevelBins(name, tuple(levels), weights, groups)
-    else:
-        cuts, means, special = (_floats(plain[each]) for each in _LISTS_OF_NUMBERS)
-        bins = NumberBins(name, kind, cuts, means, special, weights, 0, plain["is_stated"])
-        _check_numbers(bins)
-    valid = len(bins.weights) == bins.n_cells and min(bins.weights) >= 0
-    require(valid, f"the weights of {name!r} are not one for each cell")
-    cell = plain.get("missing_cell", 0)
-    valid = type(cell) is int and 0 <= cell < bins.n_cells and not (cell and bins.weights[0])
-    require(valid, f"the cell of the missing values of {name!r} is not one of its cells")
-    return replace(bins, missing_cell=cell)
-
-
-def _groups(plain: Any, n_levels: int, name: str) -> tuple[int, ...]:
-    """Return the group of each level; none if each level has a cell of its own."""
-    if plain == []:
-        return ()
-    valid = is_list_of(plain, lambda number: type(number) is int, n_levels)
-    valid = valid and n_levels > max(plain) + 1
-    # Groups are numbered in the order of their first levels.
-    seen = list(dict.fromkeys(plain)) if valid else [-1]
-    require(valid and seen == list(range(len(seen))), f"the groups of {name!r} are not valid")
-    return tuple(plain)
-
-
-def _check_numbers(bins: NumberBins) -> None:
-    name = bins.name
-    require(_increases(bins.cuts), f"the cuts of {name!r} do not increase")
-    means = bins.means
-    valid = len(means) == bins.n_ordered and all(low <= high for low, high in pairwise(means))
-    require(valid, f"the means of {name!r} are not one for each bin, in their order")
-    distinct = len(set(bins.special_values)) == len(bins.special_values)
-    require(distinct, f"the special values of {name!r} are not different")
-    if bins.kind == "boolean":
-        valid = not bins.special_values and len(bins.cuts) <= 1
-        valid = valid and all(0 <= cut < 1 for cut in bins.cuts)
-        require(valid, f"the cut of {name!r} is not between False and True")
-
-
-def _floats(values: list[Any]) -> tuple[float, ...]:
-    return tuple(map(float, values))
+    if fields["kind"] != "text":
+        return NumberBins(**fields)
+    del fields["kind"]  # which is that of all levels
+    return LevelBins(**fields)
 
 
 def _increases(values: Sequence[Any]) -> bool:

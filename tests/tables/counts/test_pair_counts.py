@@ -94,12 +94,6 @@ def test_counts_take_four_bytes_while_they_fit():
     assert (both - half).pairs.dtype == np.int32
 
 
-def test_a_count_beyond_the_weight_stays_what_it_is():
-    # It is for the check of a file to find; cut to 32 bits it would be 5.
-    pairs = sparse.csr_array(np.array([[2**32 + 5]]))
-    assert PairCounts(5, 5, 5, pairs).pairs.data.tolist() == [2**32 + 5]
-
-
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="only Linux tells the peak")
 def test_memory_is_that_of_the_result():
     code = """

