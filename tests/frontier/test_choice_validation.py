@@ -12,8 +12,8 @@ from directrix.frontier.choice_validation import (
     optimism_of_ranking,
     optimism_of_rates,
 )
-from directrix.frontier.compare import LeastLoss, OneStandardError
-from directrix.frontier.criterion import ExactMetric
+from directrix.frontier.compare import OneStandardError
+from directrix.frontier.criterion import Criterion
 from directrix.metrics import AUC, Error, FBeta, GMean, PrecisionAtK, RecallAtFPR
 from directrix.metrics.base import Curve
 
@@ -27,7 +27,7 @@ def noise(n=200, k=20, seed=0, gap=0.0, share=0.4):
 
 def repeat_choice(curves, metric, rule, offset=0.0):
     """Choose candidate and threshold again without each part."""
-    return JudgedWithoutPart.of(curves, ExactMetric(metric), metric, offset).repeat(rule)
+    return JudgedWithoutPart.of(curves, Criterion(metric), metric, offset).repeat(rule)
 
 
 def splits_of(positive, group=None):
@@ -40,7 +40,7 @@ def test_equals_choosing_again_without_each_part(metric):
     scores, positive = noise(150, 6, gap=1.0)
     weight = np.ones(150)
     curves = PartCurves.of(scores, positive, weight)
-    choice = repeat_choice(curves, metric, LeastLoss())
+    choice = repeat_choice(curves, metric, np.argmin)
     above = np.zeros((4, 150), dtype=bool)
     of_positives, of_negatives = [], []
     for split, part in enumerate(splits_of(positive)):
@@ -125,7 +125,7 @@ def test_rows_of_a_group_are_in_the_same_part():
 
 def estimates(metric, seeds, **problem):
     """Return for each seed the metric on the rows that chose, and its cross-validated estimate."""
-    pairs, rule = [], LeastLoss()
+    pairs, rule = [], np.argmin
     for seed in range(seeds):
         scores, positive = noise(seed=seed, **problem)
         curves = PartCurves.of(scores, positive, np.ones(len(positive)))
@@ -176,7 +176,7 @@ def test_the_offset_of_the_losses_counts():
     scores, positive = noise(400, 2, gap=1.0)
     curves = PartCurves.of(scores, positive, np.ones(400))
     for offset, expected in (([1.0, 0.0], 1), ([0.0, 1.0], 0)):
-        choice = repeat_choice(curves, Error(), LeastLoss(), np.array(offset))
+        choice = repeat_choice(curves, Error(), np.argmin, np.array(offset))
         assert (choice.candidate == expected).all()
 
 
@@ -185,7 +185,7 @@ def test_a_part_with_all_rows_of_a_class_stays_in():
     positive[:] = False
     positive[7] = True
     curves = PartCurves.of(scores, positive, np.ones(40))
-    choice = repeat_choice(curves, Error(), LeastLoss())
+    choice = repeat_choice(curves, Error(), np.argmin)
     assert 0.0 <= held_out_rates(curves, choice).tpr <= 1.0
 
 

@@ -1,15 +1,15 @@
 import numpy as np
 import pytest
 
-from directrix.frontier.compare import Comparison, LeastLoss, OneStandardError
-from directrix.frontier.criterion import ExactMetric
+from directrix.frontier.compare import Comparison, OneStandardError
+from directrix.frontier.criterion import Criterion
 from directrix.metrics import Error
 
 
 def comparison_of(losses, fold_losses):
     """Return a comparison in which the metric itself decides."""
     exact = losses, losses, fold_losses
-    return Comparison(*exact, ExactMetric(Error()), losses, losses, fold_losses)
+    return Comparison(*exact, Criterion(Error()), losses, losses, fold_losses)
 
 
 def comparison():
@@ -28,12 +28,6 @@ def test_the_simplest_within_one_paired_error_of_the_best():
 def test_without_folds_the_best():
     compared = comparison_of(np.array([0.2, 0.1]), np.empty((2, 0)))
     assert OneStandardError.of(compared, [0.0, 5.0])(compared.losses) == 1
-
-
-def test_the_least_loss_whatever_the_complexity_and_the_first_of_equals():
-    rule = LeastLoss()
-    assert rule(np.array([0.3, 0.1, 0.1])) == 1
-    assert rule.among(np.array([0, 2]))(np.array([0.3, 0.1])) == 1
 
 
 def test_a_rule_among_some_candidates_has_their_errors_and_complexities():

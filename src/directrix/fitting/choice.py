@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,11 +25,10 @@ from directrix.frontier.choice_validation import (
 from directrix.frontier.compare import (
     Candidate,
     Comparison,
-    LeastLoss,
     OneStandardError,
     curve_maker,
 )
-from directrix.frontier.criterion import ExactMetric
+from directrix.frontier.criterion import Criterion
 from directrix.frontier.curves import Curves
 from directrix.metrics import AUC
 from directrix.metrics.base import Curve, Metric
@@ -63,20 +62,6 @@ _HIDDEN, _HIDDEN_AFTER_TRIALS = 1.1, 0.5
 _RATES = {"fpr": "false-positive rate", "tpr": "recall"}
 
 
-class SelectionRule(Protocol):
-    """A rule that selects a candidate, and may prefer some that are simpler."""
-
-    @property
-    def complexities(self) -> FloatArray | None:
-        """Order of preference; None if there is none."""
-
-    def among(self, candidates: IntArray) -> SelectionRule:
-        """Return the rule for some of the candidates."""
-
-    def __call__(self, losses: FloatArray) -> int:
-        """Return the index of the selected candidate."""
-
-
 @dataclass(frozen=True)
 class Choice:
     """A choice among candidates, with what is needed to repeat it without some of the rows.
@@ -89,7 +74,7 @@ class Choice:
     """
 
     metric: Metric
-    criterion: ExactMetric
+    criterion: Criterion
     parts: PartCurves
     losses: FloatArray
     pooled: FloatArray
@@ -108,12 +93,12 @@ class Choice:
         value, zero = metric.best_value(curves.whole), np.zeros(1)
         return cls(
             metric,
-            ExactMetric(metric),
+            Criterion(metric),
             curves.parts([curves]),
             zero,
             zero,
             np.array([value]),
-            LeastLoss(),
+            OneStandardError(zero, zero[None]),
             sizes,
             curves.whole.prior,
             variance=variance,

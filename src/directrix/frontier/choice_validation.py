@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray, IntArray
-from directrix.frontier.criterion import ExactMetric
+from directrix.frontier.criterion import Criterion
 from directrix.metrics.base import Curve, CurveStack, Metric
 
 #: From the losses of candidates to the index of the selected one.
@@ -131,7 +131,7 @@ class JudgedWithoutPart(NamedTuple):
     def of(
         cls,
         curves: PartCurves,
-        criterion: ExactMetric,
+        criterion: Criterion,
         threshold_metric: Metric,
         loss_offset: FloatArray | float = 0.0,
     ) -> JudgedWithoutPart:

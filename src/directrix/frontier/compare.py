@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray, IntArray
-from directrix.frontier.criterion import ExactMetric, with_folds
+from directrix.frontier.criterion import Criterion, with_folds
 from directrix.frontier.curves import Curves, class_factors_of
 from directrix.frontier.pencil import LineScores
 from directrix.metrics.base import Curve, Metric
@@ -91,21 +91,6 @@ class OneStandardError:
         return int(simplest[np.argmin(losses[simplest])])
 
 
-@dataclass(frozen=True)
-class LeastLoss:
-    """The candidate with the least loss, whatever its complexity; among equals the first."""
-
-    complexities: FloatArray | None = None
-
-    def among(self, candidates: IntArray) -> LeastLoss:  # noqa: ARG002
-        """Return the rule for some of the candidates: the same."""
-        return self
-
-    def __call__(self, losses: FloatArray) -> int:
-        """Return the index of the selected candidate."""
-        return int(np.argmin(losses))
-
-
 # ── Comparison of candidates on rows ──────────────────────────────────────────────────────────────
 
 #: Rows of each class on which all lines are compared, and on which the best few are: the metrics
@@ -136,7 +121,7 @@ class Comparison(NamedTuple):
     losses : array of shape (k,)
         The mean of the metric's loss on all rows and the mean loss over folds.
     fold_losses : array of shape (k, folds)
-    criterion : ExactMetric
+    criterion : Criterion
         By what one of them is chosen.
     deciding : array of shape (k,)
         The mean of the criterion on all rows and its mean over folds.
@@ -148,7 +133,7 @@ class Comparison(NamedTuple):
     values: FloatArray
     losses: FloatArray
     fold_losses: FloatArray
-    criterion: ExactMetric
+    criterion: Criterion
     deciding: FloatArray
     pooled: FloatArray
     fold_deciding: FloatArray
@@ -177,7 +162,7 @@ class Comparison(NamedTuple):
 def compare(
     metric: Metric,
     candidates: Sequence[Curves],
-    criterion: ExactMetric | None = None,
+    criterion: Criterion | None = None,
     complexities: Sequence[float] | None = None,
 ) -> Comparison:
     """Return the losses of candidates from their curves; the metric decides if nothing else does.
@@ -186,12 +171,12 @@ def compare(
     All rows together are the fairer judge, because one threshold must serve them all; but they
     also judge how well the scores of different folds agree. Near ties with the best become ties.
     """
-    by = ExactMetric(metric) if criterion is None else criterion
+    by = Criterion(metric) if criterion is None else criterion
     values = [best_values(by, each.whole, each.folds) for each in candidates]
     return compare_values(by, values, complexities)
 
 
-def best_values(criterion: ExactMetric, whole: Curve, folds: Sequence[Curve]) -> FloatArray:
+def best_values(criterion: Criterion, whole: Curve, folds: Sequence[Curve]) -> FloatArray:
     """Return the metric at the best threshold and both terms of the criterion.
 
     Of shape (3, 1 + folds): of all rows first, then of each fold.
@@ -203,7 +188,7 @@ def best_values(criterion: ExactMetric, whole: Curve, folds: Sequence[Curve]) ->
 
 
 def compare_values(
-    criterion: ExactMetric,
+    criterion: Criterion,
     of_candidates: Sequence[FloatArray],
     complexities: Sequence[float] | None = None,
 ) -> Comparison:

@@ -24,49 +24,7 @@ _FEWEST_FOLDS = 3
 
 
 @dataclass(frozen=True)
-class ExactMetric:
-    """The metric itself as what candidates are chosen by."""
-
-    metric: Metric
-
-    @property
-    def needed(self) -> list[int]:
-        """Candidates without which others cannot be judged: none."""
-        return []
-
-    @property
-    def caution(self) -> float:
-        """By what factor standard errors over folds are widened: none."""
-        return 1.0
-
-    def terms(self, curve: Curve, parts: int = 1) -> tuple[Any, Any]:  # noqa: ARG002
-        """Return the metric of a curve, or of each in a stack, twice: less is better."""
-        metric: Any = self.metric
-        best = metric.best_values if isinstance(curve, CurveStack) else metric.best_value
-        value = best(curve)
-        loss = -value if self.metric.greater_is_better else value
-        return loss, loss
-
-    def joined(self, of_metric: FloatArray, ranking: FloatArray) -> FloatArray:  # noqa: ARG002
-        """Return what decides from both terms; the last axis is that of the candidates."""
-        return of_metric
-
-    def learned(
-        self,
-        of_metric: FloatArray,  # noqa: ARG002
-        ranking: FloatArray,  # noqa: ARG002
-        complexities: Sequence[float] | None,  # noqa: ARG002
-    ) -> ExactMetric:
-        """Return the same: the metric counts, whatever the candidates are."""
-        return self
-
-    def among(self, candidates: IntArray) -> ExactMetric:  # noqa: ARG002
-        """Return the criterion for some of the candidates: the same."""
-        return self
-
-
-@dataclass(frozen=True)
-class Criterion(ExactMetric):
+class Criterion:
     r"""What candidates are chosen by: the metric, as far as the rows know it, else the ranking.
 
     The best of many candidates by a metric at one threshold is the luckiest if few rows are near
@@ -89,13 +47,14 @@ class Criterion(ExactMetric):
 
     ``n_pos`` and ``n_neg`` are the effective rows of each class, and ``shares`` the λ of each
     candidate. ``reference`` is the index of the simplest candidate; of several, of the one with the
-    best ranking.
+    best ranking. Without numbers of rows the criterion is the metric itself.
     """
 
-    n_pos: float
-    n_neg: float
-    chance: float
-    perfect: float
+    metric: Metric
+    n_pos: float = np.inf
+    n_neg: float = np.inf
+    chance: float = 0.0
+    perfect: float = 0.0
     shares: FloatArray | None = None
     reference: int = 0
 
@@ -118,9 +77,13 @@ class Criterion(ExactMetric):
         return cls.of(metric, totals[0], totals[1], sizes)
 
     @property
+    def _is_metric(self) -> bool:
+        return not self.metric.uses_threshold or bool(np.isinf(self.n_pos))
+
+    @property
     def needed(self) -> list[int]:
         """Candidates without which others cannot be judged: the reference."""
-        return [self.reference]
+        return [] if np.isinf(self.n_pos) else [self.reference]
 
     @property
     def caution(self) -> float:
@@ -128,7 +91,7 @@ class Criterion(ExactMetric):
 
         Folds with a handful of the m rows of the smaller class do not know how far they are off.
         """
-        if not self.metric.uses_threshold:
+        if self._is_metric:
             return 1.0
         return 1.0 + (_FEW_ROWS / min(self.n_pos, self.n_neg)) ** 2
 
@@ -138,10 +101,12 @@ class Criterion(ExactMetric):
         The curve is that of one of ``parts`` equal parts of the rows.
         """
         metric, sign = self.metric, -1.0 if self.metric.greater_is_better else 1.0
+        if self._is_metric:
+            best: Any = metric.best_values if isinstance(curve, CurveStack) else metric.best_value
+            loss = sign * best(curve)
+            return loss, loss
         rows = _JITTER**2 * parts
         of_metric = sign * jittered(metric, curve, self.n_pos / rows, self.n_neg / rows)
-        if not metric.uses_threshold:
-            return of_metric, of_metric
         area = jittered(AUC(), curve, self.n_pos, self.n_neg)
         return of_metric, sign * (self.chance + (2.0 * area - 1.0) * (self.perfect - self.chance))
 
@@ -161,7 +126,7 @@ class Criterion(ExactMetric):
         Both arrays (1 + folds, k) have the terms of all rows first, then those of each fold.
         """
         folds = len(of_metric) - 1
-        if folds < _FEWEST_FOLDS:
+        if folds < _FEWEST_FOLDS or np.isinf(self.n_pos):
             return self
         means = with_folds(ranking)
         if complexities is not None:

@@ -6,7 +6,6 @@ from sklearn.metrics import roc_auc_score
 
 from directrix.fitting.training_rows import Rows
 from directrix.fitting.trials import HeldOutArea, Trials, label_noise
-from directrix.frontier.compare import LeastLoss
 from directrix.metrics import AUC
 
 RNG = np.random.default_rng(0)
@@ -61,23 +60,23 @@ def test_rows_of_a_group_count_as_one():
 
 
 def test_excess_of_equal_models_is_that_of_the_larger_of_two_normals():
-    trials = Trials(np.array([0.5, 0.5 + 1e-9]), 0.01**2 * np.eye(2), LeastLoss())
+    trials = Trials(np.array([0.5, 0.5 + 1e-9]), 0.01**2 * np.eye(2), np.argmin)
     assert trials.excess == pytest.approx(np.sqrt(2.0) * 0.01 / np.sqrt(np.pi), rel=0.15)
 
 
 def test_model_far_ahead_has_no_excess():
-    trials = Trials(np.array([0.5, 0.9]), 0.01**2 * np.eye(2), LeastLoss())
+    trials = Trials(np.array([0.5, 0.9]), 0.01**2 * np.eye(2), np.argmin)
     assert trials.excess == pytest.approx(0.0, abs=2e-3)
 
 
 def test_a_part_of_the_rows_has_its_share_of_the_excess():
-    whole = Trials(np.array([0.6, 0.6]), 0.02**2 * np.eye(2), LeastLoss())
-    part = Trials(whole.areas, whole.covariance, LeastLoss(), share=0.25)
+    whole = Trials(np.array([0.6, 0.6]), 0.02**2 * np.eye(2), np.argmin)
+    part = Trials(whole.areas, whole.covariance, np.argmin, share=0.25)
     assert part.excess == pytest.approx(whole.excess / 4.0)
 
 
 def test_rates_come_nearer_to_each_other():
-    trials = Trials(np.array([0.6, 0.6]), 0.02**2 * np.eye(2), LeastLoss())
+    trials = Trials(np.array([0.6, 0.6]), 0.02**2 * np.eye(2), np.argmin)
     tpr, fpr = trials.without_excess(0.6, 0.3)
     assert 0.55 < tpr < 0.6
     assert 0.3 < fpr < 0.35
