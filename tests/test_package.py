@@ -217,7 +217,6 @@ def test_layers_are_those_of_import_linter():
 TESTED_THROUGH_OTHERS = {
     "_typing.py",
     "displays/style.py",
-    "fitting/finalize.py",
     "moments/from_sql.py",
 }
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit
 
 from directrix import ScorecardClassifier
-from directrix.cards.judged import GuardedRows
+from directrix.fitting.evidence import RowEvidence
 from directrix.fitting.training_rows import Rows
 from directrix.metrics import RecallAtFPR
 
@@ -41,6 +41,6 @@ def test_scores_are_log_odds_up_to_the_unit_of_points(rows, points):
 def test_a_probability_that_the_metric_fixes_is_that_of_the_threshold():
     positive = np.arange(40) % 2 == 0
     scores = np.where(positive, 1.0, -1.0) + np.linspace(-1.5, 1.5, 40)
-    evidence = GuardedRows(Rows(None, positive, np.ones(40)), scores)
+    evidence = RowEvidence(Rows(None, positive, np.ones(40)), scores, log_odds=True)
     assert evidence.calibrated(0.3, None)(0.0) == pytest.approx(expit(0.3))
     assert evidence.calibrated(0.3, 0.2)(0.0) == pytest.approx(0.2)

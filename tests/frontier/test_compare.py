@@ -11,7 +11,7 @@ from directrix.frontier.compare import (
     scaled_lines,
     scores_of,
 )
-from directrix.frontier.curves import Curves, round_scores
+from directrix.frontier.curves import ScoreCurves, round_scores
 from directrix.metrics import AUC, Cost, Error, PrecisionAtK
 from directrix.metrics.at_threshold import ThresholdMetric
 from directrix.metrics.base import Curve
@@ -21,7 +21,7 @@ from directrix.moments.projection import project
 
 
 def choose(metric, positive, scores, weight, fold=None):
-    columns = (Curves.of_scores(positive, each, weight, fold) for each in scores.T)
+    columns = (ScoreCurves(positive, each, weight, fold) for each in scores.T)
     return compare(metric, [*columns])
 
 

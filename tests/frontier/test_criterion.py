@@ -5,7 +5,7 @@ import pytest
 
 from directrix.frontier.compare import OneStandardError, compare
 from directrix.frontier.criterion import Criterion
-from directrix.frontier.curves import Curves
+from directrix.frontier.curves import ScoreCurves
 from directrix.metrics import (
     AUC,
     AveragePrecision,
@@ -31,7 +31,7 @@ def candidates(n, k=6, share=0.2, gap=1.0, seed=0, noise=0.3, folds=5):
 
 def curves_of(positive, scores, fold, weight=None):
     weight = np.ones(len(positive)) if weight is None else weight
-    return [Curves.of_scores(positive, column, weight, fold) for column in scores.T]
+    return [ScoreCurves(positive, column, weight, fold) for column in scores.T]
 
 
 def compared(metric, positive, scores, fold, complexities=None, weight=None):

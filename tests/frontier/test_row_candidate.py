@@ -3,7 +3,7 @@ import pytest
 from sweeps import cost_sweep
 
 from directrix.frontier.compare import scaled_lines, scores_of
-from directrix.frontier.curves import Curves, round_scores
+from directrix.frontier.curves import ScoreCurves, round_scores
 from directrix.frontier.row_frontier import RowFrontier
 from directrix.metrics import Error
 from tests.frontier.test_row_frontier import compared, rows, solves, swept
@@ -74,7 +74,7 @@ class TestTrial:
         candidate = frontier.fitted[5]
         trial = candidate.trial([0, 1])
         scores, factor = candidate.curves.scores[tested], weight.sum() / weight[tested].sum()
-        theirs = Curves.of_scores(positive[tested], scores, factor * weight[tested], fold[tested])
+        theirs = ScoreCurves(positive[tested], scores, factor * weight[tested], fold[tested])
         assert Error().best_value(trial.whole) == Error().best_value(theirs.whole)
         assert len(trial.folds) == 2
 

@@ -136,7 +136,9 @@ def measured_segments(name: str, column: str) -> list[tuple[object, ...]]:
             bounds = (-np.inf, np.inf)
             if way in confidences:
                 try:
-                    bounds = guarantee.bounds(*some, segments.take(drawn))
+                    inside = [segments.number[drawn] == k for k in range(n_segments)]
+                    curves = [Curve.of(some[0][one], some[1][one]) for one in inside]
+                    bounds = guarantee.bounds(zip(segments.names, curves, strict=True))
                 except OutOfReachError:  # a segment has too few rows: the draw counts for nothing
                     continue
             threshold = guarantee.threshold(metric, curve, (), None, *bounds)

@@ -19,8 +19,7 @@ from directrix.cards.basis import Basis, as_dense
 from directrix.cards.compression import compression_of_counts
 from directrix.cards.points import scaled_without_rows
 from directrix.cards.sizes import CAUTIOUS_LINES, MOST_LINES, SIZES
-from directrix.fitting.finalize import finalize_on_moments
-from directrix.fitting.finish import FitResult
+from directrix.fitting.finish import FitResult, finish_on_moments
 from directrix.fitting.training_rows import require_all_folds
 from directrix.frontier.moment_frontier import ridge_settings
 from directrix.frontier.pencil import RidgeMoments
@@ -144,7 +143,7 @@ def _full_card(
     reach = float(np.clip(threshold[0], -abs(gap) - 1e3, abs(gap) + 1e3))
     line[-1] -= reach
     scores = ScoreMoments(gap - reach, var_pos, -reach, var_neg, prior)
-    fitted = finalize_on_moments(metric, line, scores, counts.weight)
+    fitted = finish_on_moments(metric, line, scores, counts.weight)
     card = _card_of(basis, line)
     held_out_risk = float(risks[best]) if has_folds else float("nan")
     return CountedCard(fitted, card, *settings[best], held_out_risk, on_new_rows)
@@ -255,7 +254,7 @@ class CountedSizes(NamedTuple):
         card = replace(card, intercept=card.intercept - reach)
         scores = scores.above(reach)
         line = np.array([1.0, card.intercept])
-        fitted = finalize_on_moments(self.metric, line, scores, self.counts.weight)
+        fitted = finish_on_moments(self.metric, line, scores, self.counts.weight)
         return full._replace(card=card, fitted=fitted)
 
     def _on_new_rows(self, card: Card, on_new_rows: OnNewRows) -> ScoreMoments:

@@ -28,7 +28,7 @@ from directrix.cards.likelihood import (
 from directrix.cards.screening import WIDE, directions_of_column, screened
 from directrix.cards.sizes import deviations, smallest, widened
 from directrix.fitting.training_rows import Rows
-from directrix.frontier.curves import Curves
+from directrix.frontier.curves import ScoreCurves
 from directrix.metrics import AUC
 from directrix.models.card import Card, Cross
 from directrix.tables.coding.prior import CellKinds, Direction
@@ -377,5 +377,5 @@ class _Growth:
 
 def mean_area(scores: FloatArray, rows: Rows) -> float:
     """Return the mean over folds of the area under the ROC curve."""
-    curves = Curves.of_scores(rows.positive, scores, rows.weight, rows.fold).folds
+    curves = ScoreCurves(rows.positive, scores, rows.weight, rows.fold).folds
     return float(np.mean([AUC().best_value(curve) for curve in curves]))

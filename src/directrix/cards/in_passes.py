@@ -19,11 +19,10 @@ from directrix.cards.judged import (
     FittedCard,
     HeldOutSizes,
     JudgedCard,
-    as_log_odds,
 )
 from directrix.engines.table_roles import TableRoles
 from directrix.engines.tasks import CellFeatures
-from directrix.fitting.evidence import CountEvidence, Evidence
+from directrix.fitting.evidence import Evidence
 from directrix.fitting.fit_source import (
     CandidateGroup,
     CountedScores,
@@ -35,26 +34,13 @@ from directrix.fitting.fit_source import (
 from directrix.frontier.compare import MOST_ROWS
 from directrix.metrics import AUC
 from directrix.models.card import Card
-from directrix.models.operating_point import Calibration, EffectiveCounts
+from directrix.models.operating_point import EffectiveCounts
 from directrix.tables import Binner, Column
 from directrix.tables.coding.prior import CellKinds
 from directrix.tables.profile import TableProfile
 
 #: What reports call the rows whose scores are counted.
 _ROWS = "all rows, each held out once"
-
-
-@dataclass(frozen=True, eq=False)
-class GuardedCounts(CountEvidence):
-    """Counts of scores that are log-odds; see `GuardedRows`."""
-
-    def calibrated(
-        self, threshold: float, probability: float | None, name: str | None = None
-    ) -> Calibration:
-        """Return the calibration of scores less a threshold."""
-        if probability is not None:
-            return super().calibrated(threshold, probability, name)
-        return as_log_odds(threshold, name or self.name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,9 +82,9 @@ def on_counts(judged: JudgedCard, counted: CountedScores, share: float) -> HeldO
     """
     evidence: list[tuple[Evidence, Evidence | None]] = []
     for k in range(len(judged.pointed)):
-        held_out, reserved = (each and GuardedCounts(**vars(each)) for each in counted.evidence(k))
-        assert held_out is not None  # noqa: S101 - only those set apart may lack
-        evidence.append((held_out, reserved))
+        held_out, apart = counted.evidence(k)
+        reserved = None if apart is None else replace(apart, log_odds=True)
+        evidence.append((replace(held_out, log_odds=True), reserved))
     curves, metric, index, trials = counted.curves, AUC(), 0, judged.trials
     if not judged.is_empty:
         folds = [each.folds or (each.whole,) for each in curves]

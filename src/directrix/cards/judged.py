@@ -28,11 +28,11 @@ from directrix.fitting.guarantee import Guarantee
 from directrix.fitting.training_rows import Rows
 from directrix.fitting.trials import HeldOutArea, Trials, label_noise
 from directrix.frontier.compare import Comparison, compare
-from directrix.frontier.curves import Curves, round_scores
+from directrix.frontier.curves import Curves, ScoreCurves, round_scores
 from directrix.metrics.base import Metric
 from directrix.models.card import Card, IntegerPoints, PointsToDoubleOdds, Scale
 from directrix.models.gap import Gap
-from directrix.models.operating_point import OF_LINES, Calibration, EffectiveCounts
+from directrix.models.operating_point import OF_LINES, EffectiveCounts
 from directrix.models.report import UNKNOWN, CandidateResult, CardSize, DirectReport
 from directrix.tables.coding.prior import CellKinds, Direction
 
@@ -90,27 +90,6 @@ class FittedCard:
 
 
 # ── What held-out rows show of each size: rows in memory, or counts of the scores of a source ─────
-
-
-@dataclass(frozen=True, eq=False)
-class GuardedRows(RowEvidence):
-    """Scores that are log-odds: the guard has calibrated them, and no other sigmoid is fitted.
-
-    Where the metric fixes the probability at the threshold, it is as for other scores.
-    """
-
-    def calibrated(
-        self, threshold: float, probability: float | None, name: str | None = None
-    ) -> Calibration:
-        """Return the calibration of scores less a threshold."""
-        if probability is not None:
-            return super().calibrated(threshold, probability, name)
-        return as_log_odds(threshold, name or self.rows.name)
-
-
-def as_log_odds(threshold: float, rows: str) -> Calibration:
-    """Return the calibration of log-odds less a threshold; ``rows`` are those of the guard."""
-    return Calibration(threshold, 1.0, 1.0, f"penalised likelihood, and its slope on {rows}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,7 +247,7 @@ class JudgedCard:
 
     def _curves(self, scores: FloatArray) -> Curves:
         rows = self.rows
-        return Curves.of_scores(rows.positive, scores, rows.weight, rows.fold, rows.group)
+        return ScoreCurves(rows.positive, scores, rows.weight, rows.fold, rows.group)
 
     def on_rows(self, apart: Rows | None) -> HeldOutSizes:
         """Return what the rows in memory show, and those set apart; both have cells as features."""
@@ -279,9 +258,10 @@ class JudgedCard:
         reserved: list[RowEvidence | None] = [None] * len(scores)
         if apart is not None:
             of_apart = (each.cards[None].log_odds(apart.X) for each in self.pointed)
-            reserved = [GuardedRows(apart, round_scores(odds)) for odds in of_apart]
+            reserved = [RowEvidence(apart, round_scores(odds), log_odds=True) for odds in of_apart]
         evidence = [
-            (GuardedRows(rows, odds), by) for odds, by in zip(scores, reserved, strict=True)
+            (RowEvidence(rows, odds, log_odds=True), by)
+            for odds, by in zip(scores, reserved, strict=True)
         ]
         if self.trials is None:
             index = self.good_size(np.zeros(len(self.sizes)))
@@ -354,11 +334,11 @@ class JudgedCard:
             (tried,),
             name,
             why,
-            end.assessment.estimate if end.assessment.is_known else UNKNOWN,
+            UNKNOWN,
             None,
             unbinned_baseline=ahead_of(full + 1) if known else None,
             directions=self.prices.of(metric, self._flat),
-            chance=end.assessment.chance,
+            chance=float("nan") if end.choice is None else end.choice.chance,
             size=None if size.is_full else CardSize(n_lines, full_lines, ahead_of(full)),
             ties=ties_split(metric, held_out.curves[k]) if whole else None,
             columns_tried=None if passed is None else (int(passed[None].sum()), len(kinds)),

@@ -18,8 +18,7 @@ from directrix.designs.sampled import WIDE_FEATURES, SampleSearch, is_small
 from directrix.exceptions import FewRowsWarning, find_stacklevel
 from directrix.fitting.copies import warn_about_copies
 from directrix.fitting.evidence import RowEvidence
-from directrix.fitting.finalize import finalize_on_moments
-from directrix.fitting.finish import FitResult, finish
+from directrix.fitting.finish import FitResult, finish, finish_on_moments
 from directrix.fitting.guarantee import Guarantee, Limits
 from directrix.fitting.progress import Progress
 from directrix.fitting.training_rows import (
@@ -392,7 +391,7 @@ def _by_risk(metric: Metric, moments: Moments, progress: Progress) -> FitResult:
     model = Frontier(moments).best(metric)
     value = metric.of_loss(model.risk)
     progress.stage(f"chosen without a sample; {metric.label} if scores are normal {value:.4f}")
-    return finalize_on_moments(metric, model.line, model.scores, moments.weight)
+    return finish_on_moments(metric, model.line, model.scores, moments.weight)
 
 
 def _by_sample(
@@ -418,8 +417,9 @@ def _by_sample(
         report = replace(report, why=f"{report.why} {unknown}")
     for tried in report.tried:
         progress.detail(f"{tried.name}: {metric.label} {tried.metric:.4f}")
+    shown: Any = end.point.empirical
     progress.stage(
         f"chosen from {len(search.candidates)} candidates: {report.chosen}; {metric.label} "
-        f"{end.assessment.empirical.metric:.4f} on {end.assessment.rows}"
+        f"{shown.metric:.4f} on {end.point.rows}"
     )
     return replace(end.result(line), report=report)

@@ -34,7 +34,7 @@ from directrix.metrics.segments import InEverySegment, Segments
 from directrix.metrics.table import resolve
 from directrix.models.money import RowCosts, given_column, stated_metric
 from directrix.models.operating_point import Calibration, OperatingPoint, OperatingPoints, Rule
-from directrix.models.report import UNKNOWN, DirectReport, Estimate
+from directrix.models.report import DirectReport
 
 #: Name of the column of a fit that tells the segment of each row.
 SEGMENT = "segment"
@@ -530,13 +530,11 @@ class ThresholdClassifier(LinearClassifier):
         of the delivered one. The report says what looked odd in the table, what rates are weighted
         by, and which of two texts is caught.
         """
-        point, expected = self.operating_point_, UNKNOWN
-        if point.expected is not None and point.intervals is not None:
-            expected = Estimate(point.expected.metric, *point.intervals.metric)
+        point = self.operating_point_
         return replace(
             report,
             metric=point.metric,
-            expected=expected,
+            expected=point.estimate,
             caught=self._caught_text,
             weighted_by=point.weighted_by,
             segments=point.segments,

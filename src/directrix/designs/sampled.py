@@ -24,7 +24,7 @@ from directrix.frontier.compare import (
     rescaled_weights,
     scores_of,
 )
-from directrix.frontier.curves import Curves, ScoreCurves, round_scores
+from directrix.frontier.curves import ScoreCurves, round_scores
 from directrix.frontier.moment_frontier import SHRINKAGES, MomentLines
 from directrix.frontier.row_frontier import RowCandidate, RowFrontier
 from directrix.frontier.search import FTOL
@@ -222,7 +222,7 @@ class SampleSearch:
             return [self._all_rows(k) for k in range(len(self.candidates))]
         weight = rescaled_weights(rows.positive, rows.weight, index)
         positive, scores = rows.positive[index], self.scores[index]
-        return [Curves.of_scores(positive, column, weight, None) for column in scores.T]
+        return [ScoreCurves(positive, column, weight, None) for column in scores.T]
 
     def _all_rows(self, index: int) -> ScoreCurves:
         """Return the curves of a candidate on all rows."""
@@ -234,7 +234,7 @@ class SampleSearch:
         # Without folds, unless errors are asked for: the scores of all folds have one threshold.
         rows = self.rows
         fold = rows.fold if self.nested else None
-        return Curves.of_scores(rows.positive, scores, rows.weight, fold, rows.group)
+        return ScoreCurves(rows.positive, scores, rows.weight, fold, rows.group)
 
 
 def _logistic_regressions(rows: Rows) -> list[RowCandidate]:

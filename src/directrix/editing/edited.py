@@ -27,11 +27,11 @@ from directrix.cards.compression import Compression, Fitted
 from directrix.cards.judged import EditStart
 from directrix.cards.merging import Atoms, Curvature, Groups, merge_path
 from directrix.exceptions.edits import EditError
-from directrix.fitting.choice import Assessment, limit_by_order, limit_caution, sizes_of
+from directrix.fitting.choice import limit_by_order, limit_caution, sizes_of
 from directrix.fitting.finish import warn_of
 from directrix.fitting.guarantee import finite_threshold
 from directrix.fitting.training_rows import Rows
-from directrix.frontier.curves import Curves
+from directrix.frontier.curves import ScoreCurves
 from directrix.metrics import BalancedError
 from directrix.metrics.base import Curve, Metric
 from directrix.models.card import Card, IntegerPoints, PointsToDoubleOdds, Scale
@@ -40,6 +40,7 @@ from directrix.models.operating_point import (
     OF_LINES,
     EffectiveCounts,
     Intervals,
+    OperatingPoint,
     ranking_variance,
     rates_of,
     square_and_add,
@@ -490,7 +491,7 @@ class EditedCard:
         return finite_threshold(self.curve, self.index)
 
     @cached_property
-    def assessment(self) -> Assessment:
+    def assessment(self) -> OperatingPoint:
         """Rates of held-out rows; those to expect have thresholds from the rows of other folds."""
         metric, curve, rows = self.metric, self.curve, self.rows.rows
         ranks = not metric.uses_threshold
@@ -521,13 +522,20 @@ class EditedCard:
             wilson(expected.precision, tpr * sizes.n_pos + fpr * sizes.n_neg),
             ends,
         )
-        return Assessment(empirical, expected, intervals, rows.name)
+        return OperatingPoint(
+            metric,
+            self.threshold,
+            empirical=empirical,
+            rows=rows.name,
+            expected=expected,
+            intervals=intervals,
+        )
 
     @cached_property
     def _losses(self) -> FloatArray:
         """Losses at the best thresholds: on all held-out rows, and on those of each fold."""
         rows, sign = self.rows.rows, -1.0 if self.metric.greater_is_better else 1.0
-        curves = Curves.of_scores(rows.positive, self.held_out, rows.weight, rows.fold)
+        curves = ScoreCurves(rows.positive, self.held_out, rows.weight, rows.fold)
         values = [self.metric.best_value(each) for each in (curves.whole, *curves.folds)]
         return sign * np.array(values)
 
@@ -589,7 +597,7 @@ class EditPrice(NamedTuple):
     @classmethod
     def of(cls, edit: str, card: EditedCard, before: EditedCard, first: EditedCard) -> EditPrice:
         """Compare a card with the one before it, and with the first."""
-        found = card.assessment
+        found: Any = card.assessment
         lines = len(card.whole.printed)
         gaps = card.gap_to(first), card.gap_to(before)
         return cls(edit, lines, found.empirical.metric, found.estimate, *gaps)

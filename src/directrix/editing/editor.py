@@ -43,7 +43,7 @@ from directrix.exceptions import (
     find_stacklevel,
 )
 from directrix.files.atomic import atomic_file
-from directrix.fitting.finalize import assess_unseen_rows, finalize_on_rows
+from directrix.fitting.finish import assess_unseen_rows, finish_at_zero
 from directrix.models.card import Card
 from directrix.models.card_printing import cells_label
 from directrix.models.report import DirectReport, Estimate
@@ -428,7 +428,7 @@ class CardEditor:
         card = present.card()
         line = present.line(card.intercept)
         scores = present.held_out - present.threshold
-        fitted = finalize_on_rows(present.metric, rows, line, scores, present.assessment)
+        fitted = finish_at_zero(rows, line, scores, present.assessment)
         make = in_scores if base.scale.scale is None else finished
         if base.scale.scale is None:
             line = np.array([1.0, 0.0])

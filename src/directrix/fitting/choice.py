@@ -31,23 +31,18 @@ from directrix.frontier.compare import (
 from directrix.frontier.criterion import Criterion
 from directrix.frontier.curves import Curves
 from directrix.metrics import AUC
-from directrix.metrics.base import Curve, Metric
-from directrix.metrics.budget import KeptBudget
+from directrix.metrics.base import Metric
 from directrix.metrics.limit import Limit
 from directrix.models.operating_point import (
     OF_LINES,
     ClaimVariance,
     EffectiveCounts,
-    Intervals,
     Rates,
-    intervals_of,
-    precision_interval,
-    ranking_variance,
     rates_of,
     slope_on_area,
 )
-from directrix.models.report import UNKNOWN, DirectReport, Estimate
-from directrix.models.shares import effective_rows, on_logit_scale
+from directrix.models.report import UNKNOWN, DirectReport
+from directrix.models.shares import effective_rows
 
 #: Candidates among which the choice is repeated without some rows: in all, and per complexity.
 _CANDIDATES, _PER_COMPLEXITY = 24, 3
@@ -115,6 +110,11 @@ class Choice:
             return self.metric
         stricter: Metric = metric.with_limit(limit_by_order(metric.limit, self.sizes))
         return stricter
+
+    @property
+    def chance(self) -> float:
+        """The metric of scores that know nothing."""
+        return self.metric.chance(self.prior, self.parts.weight)
 
     def expected(self, rule: Rule | None = None, shown: Rates | None = None) -> Rates:
         """Return the rates and the metric to expect on new rows.
@@ -198,9 +198,8 @@ class Chosen:
         simplest = np.flatnonzero(np.equal(complexities, 0.0))
         if self.candidate.complexity > 0.0 and len(simplest):
             gap = choice.ahead_of(simplest)
-        chance = choice.metric.chance(choice.prior, choice.parts.weight)
         compared = self.candidates, self.comparison, self.index
-        return DirectReport.of(choice.metric, rows, *compared, UNKNOWN, gap, chance=chance)
+        return DirectReport.of(choice.metric, rows, *compared, UNKNOWN, gap, chance=choice.chance)
 
 
 def choose(
@@ -291,11 +290,7 @@ def prior_of(rows: Rows) -> float:
     return float(rows.weight @ rows.positive) / float(rows.weight.sum())
 
 
-# ── Assessment: rates of a line at its threshold, on held-out rows and expected on new rows ───────
-
-
-#: Rows of a class, by weight, of which one can be held out; rounding may take a little off.
-_FEWEST = 2.0 - 1e-9
+# ── What the final model, fitted to all rows, has that those without a fold have not ──────────────
 
 
 class RefitChange(NamedTuple):
@@ -405,124 +400,3 @@ class RateGap(NamedTuple):
         """Return the true- and the false-positive rate with the gap added."""
         tpr, fpr = np.clip([rates.tpr + self.tpr, rates.fpr + self.fpr], 0.0, 1.0).tolist()
         return tpr, fpr
-
-
-class Assessment(NamedTuple):
-    """Rates of a line at its threshold.
-
-    ``empirical`` are the rates on the rows that chose the candidate and the threshold. ``expected``
-    are those on new rows. ``intervals`` are the 95 % intervals of the expected rates. ``rows`` says
-    which rows these were. ``choice`` is the choice among candidates, if there was one.
-    ``guarantee`` has the limits that are kept on new rows, and the confidence. ``budget``
-    has the thresholds that keep a budget of alerts.
-    """
-
-    empirical: Rates
-    expected: Rates
-    intervals: Intervals
-    rows: str
-    choice: Choice | None = None
-    guarantee: str | None = None
-    budget: KeptBudget | None = None
-
-    @property
-    def is_known(self) -> bool:
-        """Whether rows were held out, so that there is something to expect of new ones.
-
-        A class of one row, by weight, is in every fit: its score says nothing of new rows.
-        """
-        return self.choice is None or min(self.choice.sizes) >= _FEWEST
-
-    @property
-    def estimate(self) -> Estimate:
-        """The metric to expect on new rows, with its interval."""
-        return Estimate(self.expected.metric, *self.intervals.metric)
-
-    @property
-    def chance(self) -> float:
-        """The metric of scores that know nothing; NaN where no candidates were compared."""
-        if self.choice is None:
-            return float("nan")
-        return self.choice.metric.chance(self.choice.prior, self.choice.parts.weight)
-
-    @classmethod
-    def of(
-        cls,
-        choice: Choice,
-        curve: Curve,
-        index: int,
-        rows: str,
-        change: RefitChange | None = None,
-        gap: RateGap | None = None,
-    ) -> Assessment:
-        """Assess the chosen candidate at one threshold of its held-out curve.
-
-        ``curve`` is that of the held-out scores. ``index`` is the index of the threshold on the
-        curve. ``rows`` says which rows these are. ``change`` is how the line refitted to all rows
-        differs from those of the folds. ``gap`` is how the rates of a final estimator differ from
-        those of its copies: the intervals of the rates contain both, and that of a metric which is
-        one of them. A metric that is best near the threshold changes less than its rates.
-        """
-        metric = choice.metric
-        rates = float(curve.tpr[index]), float(curve.fpr[index])
-        value = None if metric.uses_threshold else metric.best_value(curve)
-        empirical = rates_of(metric, *rates, curve.prior, value)
-        expected = choice.expected(shown=empirical)
-        optimism = empirical.metric - expected.metric
-        if change is not None:
-            gap = change.rest(expected)
-            expected = change.applied(metric, expected, curve.prior)
-        expected = _no_better(metric, expected, empirical, curve.prior)
-        sizes, along = choice.sizes.over(choice.variance.of(metric)), choice.variance.along_curve
-        less_sure = sizes.less_sure(empirical, expected)
-        intervals = intervals_of(metric, expected, curve, less_sure, along_curve=along)
-        if metric.limit is None:
-            precision = precision_interval(metric, expected, curve, less_sure)
-            intervals = intervals._replace(precision=precision)
-        if not metric.uses_threshold:
-            # What the choice promised too much is known as badly as it is large.
-            variance = ranking_variance(curve, sizes, metric) + optimism**2
-            intervals = intervals._replace(metric=on_logit_scale(expected.metric, variance))
-        # What rows show of rates is as true as what is expected after the choice, and the threshold
-        # itself rests on a count of few rows.
-        possible = [(empirical, sizes)]
-        if gap is not None and (gap.tpr or gap.fpr):
-            # The final estimator is as likely nearer to what its copies show of it (Burman 1989).
-            value = None if metric.uses_threshold else expected.metric
-            nearer = [
-                rates_of(metric, *gap.added_to(each), curve.prior, value)
-                for each in (expected, empirical)
-            ]
-            possible += [
-                (each, less_sure.with_variance(each, gap.variances)) for each in (expected, *nearer)
-            ]
-        for shown, of_size in possible:
-            more = intervals_of(metric, shown, curve, of_size, along_curve=along)
-            if metric.limit is None:
-                more = more._replace(precision=intervals.precision, metric=intervals.metric)
-            intervals = intervals.hull(more)
-        return cls(empirical, expected, intervals, rows, choice)
-
-    @classmethod
-    def of_rows(cls, metric: Metric, rows: Rows, scores: FloatArray) -> Assessment:
-        """Assess a threshold at zero that the rows did not set: expect what they show."""
-        curve = curve_maker(rows.positive, rows.weight)(scores)
-        index = int(np.count_nonzero(curve.levels > 0))
-        rates = float(curve.tpr[index]), float(curve.fpr[index])
-        observed = rates_of(metric, *rates, curve.prior, None)
-        intervals = intervals_of(metric, observed, curve, sizes_of(rows).over(OF_LINES.best))
-        return cls(observed, observed, intervals, rows.name)
-
-
-def _no_better(metric: Metric, expected: Rates, shown: Rates, prior: float) -> Rates:
-    """Return what to expect, which is never better than what held-out rows showed."""
-    sign = 1.0 if metric.greater_is_better else -1.0
-    if sign * expected.metric <= sign * shown.metric:
-        return expected
-    if not metric.uses_threshold:
-        return expected._replace(metric=shown.metric)
-    # A limit is kept on average, so that new rows may exceed what these rows show of its rate.
-    rate = None if metric.limit is None else metric.limit.rate
-    tpr = expected.tpr if rate == "tpr" else shown.tpr
-    fpr = expected.fpr if rate == "fpr" else shown.fpr
-    return rates_of(metric, tpr, fpr, prior, shown.metric)

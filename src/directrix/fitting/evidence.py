@@ -9,15 +9,15 @@ from functools import cached_property
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray, IntArray
-from directrix.fitting.choice import Assessment, RateGap, RefitChange, RefitScores
+from directrix.fitting.choice import RateGap, RefitChange, RefitScores
 from directrix.fitting.guarantee import (
-    GridPoint,
     Guarantee,
-    assess_guaranteed,
     finite_threshold,
-    threshold_from_rows,
+    guaranteed_point,
+    point_of_rows,
 )
 from directrix.fitting.training_rows import Rows
+from directrix.frontier.choice_validation import PartCurves
 from directrix.frontier.compare import (
     FIRST_ROWS,
     curve_maker,
@@ -25,13 +25,15 @@ from directrix.frontier.compare import (
     rescaled_weights,
     scores_of,
 )
-from directrix.frontier.curves import CountCurves, bins_above, edge, histogram_curve, round_scores
+from directrix.frontier.criterion import Criterion
+from directrix.frontier.curves import bins_above, edge, histogram_curve, round_scores, weights_above
 from directrix.metrics.base import Curve, Metric
 from directrix.models.operating_point import (
     OF_LINES,
     Calibration,
     ClaimVariance,
     EffectiveCounts,
+    OperatingPoint,
     calibration_from_scores,
 )
 from directrix.models.segment_rates import SegmentRates
@@ -101,28 +103,16 @@ class HeldOut:
             for own in in_parts
         ]
         seen = rows.fold is None and name is None
-        made = cls.of_histograms(folds, rows=name or rows.name)
+        made = cls.of_counts(CountEvidence(folds), 0.0, name or rows.name)
         return replace(made, variance=variance, seen=seen)
 
     @classmethod
-    def of_histograms(
-        cls,
-        folds: Sequence[ScoreHistogram],
-        index: int = 0,
-        factors: tuple[float, float] = (1.0, 1.0),
-        center: float = 0.0,
-        rows: str = "held-out rows",
-    ) -> HeldOut:
-        """Keep the histograms of one candidate.
-
-        ``folds`` are the held-out scores of all candidates, fold by fold. ``index`` is that of the
-        candidate. ``factors`` are the class weights of the negatives and of the positives.
-        ``center`` is its threshold.
-        """
-        by_class = np.array(factors)
-        counts = np.stack([fold.counts[index] for fold in folds]) * by_class[:, None]
-        totals = np.stack([fold.weight for fold in folds]) * by_class
-        squares = np.stack([fold.weight_sq for fold in folds]) * by_class**2
+    def of_counts(cls, evidence: CountEvidence, center: float, rows: str) -> HeldOut:
+        """Keep the counts of a candidate whose threshold is ``center``."""
+        by_class, parts = np.array(evidence.factors), evidence.histograms
+        counts = evidence.counts * by_class[:, None]
+        totals = np.stack([part.weight for part in parts]) * by_class
+        squares = np.stack([part.weight_sq for part in parts]) * by_class**2
         cell = np.flatnonzero(counts)
         return cls(cell, counts.ravel()[cell], totals, squares, rows, center)
 
@@ -150,7 +140,7 @@ class HeldOut:
         return decisions, weights, effective
 
     @property
-    def folds(self) -> tuple[ScoreHistogram, ...]:
+    def histograms(self) -> tuple[ScoreHistogram, ...]:
         """The score histograms of the parts."""
         n_parts = len(self.totals)
         every: AnyArray = np.zeros(n_parts * 2 * BINS)
@@ -172,12 +162,15 @@ class RowEvidence:
 
     ``every`` has the scores of all rows by the final model, first, and by the copy without each
     fold, of shape (n, 1 + folds). ``refit`` compares the copies of an estimator with the final one.
+    ``log_odds`` says that scores are calibrated already; where the metric fixes the probability at
+    the threshold, they are calibrated again.
     """
 
     rows: Rows
     scores: FloatArray
     every: FloatArray | None = None
     refit: RefitScores | None = None
+    log_odds: bool = False
 
     @classmethod
     def of_line(cls, rows: Rows, line: FloatArray) -> RowEvidence:
@@ -195,22 +188,20 @@ class RowEvidence:
         return self.rows.weighted_by
 
     @cached_property
-    def curve(self) -> Curve:
+    def whole(self) -> Curve:
         """The rates at every threshold."""
         return curve_maker(self.rows.positive, self.rows.weight)(self.scores)
 
     def threshold(self, index: int) -> float:
         """Return one of the thresholds of the curve; beyond all scores if it is infinite."""
-        return finite_threshold(self.curve, index)
+        return finite_threshold(self.whole, index)
 
-    def within(
-        self, metric: Metric, guarantee: Guarantee, grid: Sequence[GridPoint]
-    ) -> tuple[float, Assessment]:
+    def within(self, metric: Metric, guarantee: Guarantee, grid: Sequence[float]) -> OperatingPoint:
         """Return the best threshold that keeps limits on new rows, and what to expect there.
 
         The rows must have had no other part in the fit.
         """
-        return threshold_from_rows(metric, guarantee, self.rows, self.scores, grid)
+        return point_of_rows(metric, guarantee, self.rows, self.scores, grid)
 
     def calibrated(
         self, threshold: float, probability: float | None, name: str | None = None
@@ -220,6 +211,8 @@ class RowEvidence:
         ``probability`` is that at the threshold, where the metric fixes it.
         """
         rows = self.rows.unpriced
+        if self.log_odds and probability is None:
+            return _of_log_odds(threshold, name or rows.name)
         return calibration_of(rows, self.scores - threshold, probability, name)
 
     def held_out(
@@ -249,18 +242,22 @@ class RowEvidence:
 
 @dataclass(frozen=True, eq=False)
 class CountEvidence:
-    """Scores of a final model counted in bins, whose edges are the thresholds; see `RowEvidence`.
+    """Scores of a model counted in bins, whose edges are the thresholds; see `RowEvidence`.
 
-    ``folds`` has the histograms of all models, fold by fold, and ``index`` tells which model this
+    They are curves like `ScoreCurves` as well, among which a candidate is chosen.
+
+    ``histograms`` has the scores of all models, fold by fold, and ``index`` tells which model this
     is. ``factors`` are the class weights of the negatives and of the positives. ``segments`` are
     the scores of the same rows by segment. ``weighted_by`` says what makes rows count differently.
+    ``log_odds`` says that scores are calibrated already.
     """
 
-    folds: Sequence[ScoreHistogram]
-    index: int
+    histograms: Sequence[ScoreHistogram]
+    index: int = 0
     factors: tuple[float, float] = (1.0, 1.0)
     segments: Sequence[SegmentCounts] | None = None
     weighted_by: str = ""
+    log_odds: bool = False
 
     @property
     def name(self) -> str:
@@ -268,38 +265,67 @@ class CountEvidence:
         return "held-out rows"
 
     @cached_property
-    def curve(self) -> Curve:
+    def counts(self) -> FloatArray:
+        """The weight of rows of each fold, class and bin."""
+        return np.stack([fold.counts[self.index] for fold in self.histograms])
+
+    @cached_property
+    def whole(self) -> Curve:
         """The rates at every threshold."""
-        return CountCurves(self.folds, self.index, self.factors).whole
+        return histogram_curve(tree_sum(list(self.counts)), self.factors)
+
+    @cached_property
+    def folds(self) -> tuple[Curve, ...]:
+        """The curve of each fold, scaled to the weight of all rows; none if one lacks a class."""
+        if not all(fold.weight.all() for fold in self.histograms):
+            return ()
+        total = self.whole.positives + self.whole.negatives
+        curves = [histogram_curve(each, self.factors) for each in self.counts]
+        scales = [total / (each.positives + each.negatives) for each in curves]
+        return tuple(each.scaled(by, by) for each, by in zip(curves, scales, strict=True))
+
+    @cached_property
+    def sizes(self) -> tuple[float, float]:
+        """The effective rows of the positives and of the negatives."""
+        every = tree_sum(self.histograms)
+        n_neg, n_pos = every.weight**2 / every.weight_sq
+        return float(n_pos), float(n_neg)
+
+    def criterion(self, metric: Metric) -> Criterion:
+        """Return what candidates are chosen by on these rows."""
+        return Criterion.of(metric, self.whole.positives, self.whole.negatives, self.sizes)
+
+    def parts(self, candidates: Sequence[CountEvidence]) -> PartCurves:
+        """Return the curves of each fold, for several candidates."""
+        counts = np.stack([each.counts for each in candidates], axis=1)
+        return PartCurves(weights_above(counts, self.factors)[None])
 
     def threshold(self, index: int) -> float:
         """Return one of the edges of the bins."""
         return edge(index)
 
-    def within(
-        self, metric: Metric, guarantee: Guarantee, grid: Sequence[GridPoint]
-    ) -> tuple[float, Assessment]:
+    def within(self, metric: Metric, guarantee: Guarantee, grid: Sequence[float]) -> OperatingPoint:
         """Return the best threshold that keeps limits on new rows, and what to expect there.
 
         Thresholds are edges of bins, which no row has set: the bounds hold for them as for scores.
         Each row counts once, whatever the weight of its class.
         """
-        once = replace(self, factors=(1.0, 1.0))
-        bounds = -np.inf, np.inf
+        curve, bounds = replace(self, factors=(1.0, 1.0)).whole, (-np.inf, np.inf)
         if guarantee.in_segments and self.segments is not None:
-            bounds = guarantee.bounds_of_curves(
+            bounds = guarantee.bounds(
                 (each.name, histogram_curve(each.counts, (1.0, 1.0))) for each in self.segments
             )
-        index = bins_above(guarantee.threshold(metric, once.curve, grid, None, *bounds))
-        sizes = EffectiveCounts(float(once.curve.positives), float(once.curve.negatives))
-        return edge(index), assess_guaranteed(metric, guarantee, once.curve, index, sizes)
+        index = bins_above(guarantee.threshold(metric, curve, grid, None, *bounds))
+        sizes = EffectiveCounts(float(curve.positives), float(curve.negatives))
+        return guaranteed_point(metric, guarantee, curve, index, edge(index), sizes)
 
     def calibrated(
         self, threshold: float, probability: float | None, name: str | None = None
     ) -> Calibration:
         """Return the calibration of scores less a threshold."""
-        counts = tree_sum([fold.counts[self.index] for fold in self.folds])
-        weight = (np.array(self.factors)[:, None] * counts).ravel()
+        if self.log_odds and probability is None:
+            return _of_log_odds(threshold, name or self.name)
+        weight = (np.array(self.factors)[:, None] * tree_sum(list(self.counts))).ravel()
         scores = np.tile(centres() - threshold, 2)
         positive = np.repeat([False, True], BINS)
         kept = weight > 0
@@ -311,8 +337,7 @@ class CountEvidence:
         self, threshold: float, variance: ClaimVariance, name: str | None = None
     ) -> HeldOut:
         """Return the scores less a threshold, for other thresholds of the fitted model."""
-        folds, rows = self.folds, name or self.name
-        made = HeldOut.of_histograms(folds, self.index, self.factors, threshold, rows)
+        made = HeldOut.of_counts(self, threshold, name or self.name)
         return replace(made, variance=variance)
 
     def by_segment(self, threshold: float) -> SegmentRates | None:
@@ -336,3 +361,7 @@ def calibration_of(
         rescaled_weights(rows.positive, rows.weight, index),
     )
     return calibration_from_scores(*sample, name or rows.name, probability)
+
+
+def _of_log_odds(threshold: float, rows: str) -> Calibration:
+    return Calibration(threshold, 1.0, 1.0, f"penalised likelihood, and its slope on {rows}")

@@ -19,7 +19,7 @@ from directrix.exceptions import (
     OneClassPredictedWarning,
     find_stacklevel,
 )
-from directrix.fitting.choice import Assessment, Choice, limit_caution, prior_of, sizes_of
+from directrix.fitting.choice import Choice, limit_caution, prior_of, sizes_of
 from directrix.fitting.evidence import (
     CountEvidence,
     Evidence,
@@ -30,8 +30,8 @@ from directrix.fitting.evidence import (
 from directrix.fitting.guarantee import Guarantee
 from directrix.fitting.training_rows import Rows
 from directrix.frontier.compare import curve_maker
-from directrix.frontier.curves import CountCurves
-from directrix.metrics.base import Metric
+from directrix.metrics import AUC
+from directrix.metrics.base import Curve, Metric
 from directrix.metrics.budget import KeptBudget
 from directrix.models.money import BY_ROW, BY_THRESHOLD, Money
 from directrix.models.operating_point import (
@@ -39,14 +39,24 @@ from directrix.models.operating_point import (
     Calibration,
     ClaimVariance,
     EffectiveCounts,
+    OnRows,
     OperatingPoint,
+    Rates,
+    calibration_from_moments,
     intervals_of,
+    precision_interval,
+    predicted_rates,
+    ranking_variance,
     rates_of,
 )
 from directrix.models.report import DirectReport
+from directrix.models.shares import on_logit_scale
+from directrix.moments.projection import ScoreMoments
 
 #: Fewer rows of a class draw a warning: a rate of twenty is known to 0.2 at best.
 _MIN_CLASS_ROWS = 20
+#: Rows of a class, by weight, of which one can be held out; rounding may take a little off.
+_FEWEST = 2.0 - 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,32 +89,14 @@ class FitResult:
 
 @dataclass(frozen=True, eq=False)
 class End:
-    """A threshold of the scores of a final model, and what its evidence says of it."""
+    """A threshold of the scores of a final model, what its evidence says of it, and its choice."""
 
     point: OperatingPoint
     evidence: Evidence
-    assessment: Assessment
+    choice: Choice | None = None
     cautions: tuple[Warning, ...] = ()
     #: Evidence that sets other thresholds, if that is not the same.
     other: Evidence | None = None
-
-    @classmethod
-    def of(
-        cls, metric: Metric, evidence: Evidence, threshold: float, assessment: Assessment
-    ) -> End:
-        """State what rows show at a threshold, and what to expect if rows were held out."""
-        point = OperatingPoint(
-            metric,
-            threshold,
-            empirical=assessment.empirical,
-            rows=assessment.rows,
-            guarantee=assessment.guarantee,
-            budget=assessment.budget,
-            weighted_by=evidence.weighted_by,
-        )
-        if assessment.is_known:
-            point = replace(point, expected=assessment.expected, intervals=assessment.intervals)
-        return cls(point, evidence, assessment)
 
     def result(self, line: FloatArray, variance: ClaimVariance = OF_LINES) -> FitResult:
         """Return the model of a line with its probabilities and held-out scores.
@@ -112,9 +104,9 @@ class End:
         The threshold is in the intercept. ``variance`` is that of claims about new rows, where no
         candidates were compared.
         """
-        point, evidence, choice = self.point, self.evidence, self.assessment.choice
+        point, evidence, choice = self.point, self.evidence, self.choice
         name = None if point.rows == evidence.name else point.rows
-        probability = point.metric.break_even(evidence.curve.prior)
+        probability = point.metric.break_even(evidence.whole.prior)
         calibration = evidence.calibrated(point.threshold, probability, name)
         variance = variance if choice is None else choice.variance
         if self.other is not None:
@@ -158,15 +150,11 @@ def finish(
 
 
 def at_best_threshold(choice: Choice, evidence: Evidence) -> End:
-    """Set the threshold that is best for the metric, and assess it for new rows."""
-    index = choice.at.best(evidence.curve).index
-    threshold, change, gap = evidence.threshold(index), None, None
-    if isinstance(evidence, RowEvidence):
-        change, gap = evidence.change(choice.metric, threshold), evidence.gap(threshold)
-    assessment = Assessment.of(choice, evidence.curve, index, evidence.name, change, gap)
-    end = End.of(choice.metric, evidence, threshold, assessment)
+    """Set the threshold that is best for the metric, and say what to expect of it on new rows."""
+    point = expected_on_new_rows(choice, evidence, choice.at.best(evidence.whole).index)
+    point = replace(point, rows=evidence.name, weighted_by=evidence.weighted_by)
     cautions = limit_caution(choice.metric, choice.sizes), few_rows_caution(min(choice.sizes))
-    return replace(end, cautions=tuple(each for each in cautions if each is not None))
+    return End(point, evidence, choice, tuple(each for each in cautions if each is not None))
 
 
 def within_limits(
@@ -176,11 +164,121 @@ def within_limits(
 
     The ``evidence`` of other rows suggests at which thresholds a precision is tested.
     """
-    grid = guarantee.grid(None if evidence is None else evidence.curve)
-    threshold, assessment = apart.within(metric, guarantee, grid)
-    end = End.of(metric, apart, threshold, assessment)
+    grid = guarantee.grid(None if evidence is None else evidence.whole)
+    point = replace(apart.within(metric, guarantee, grid), weighted_by=apart.weighted_by)
     # One histogram has no parts, without which the choice of a threshold is repeated.
-    return replace(end, other=evidence) if isinstance(apart, CountEvidence) else end
+    return End(point, apart, other=evidence if isinstance(apart, CountEvidence) else None)
+
+
+def assess_unseen_rows(
+    metric: Metric, positive: AnyArray, scores: FloatArray, weight: FloatArray, name: str
+) -> OperatingPoint:
+    """Return what rows that had no part in a model show of a threshold at zero, to be expected."""
+    curve = Curve.of(positive, scores, weight)
+    index = int(np.count_nonzero(curve.levels > 0))
+    shown = OnRows(curve, index, sizes_of(Rows(None, positive, weight)))
+    value, ends = shown.at_threshold(metric)
+    rates, intervals = shown.rates(AUC()), shown.intervals(AUC())
+    rates, intervals = rates._replace(metric=value), intervals._replace(metric=ends)
+    return OperatingPoint(
+        metric, 0.0, empirical=rates, rows=name, expected=rates, intervals=intervals
+    )
+
+
+def finish_at_zero(
+    rows: Rows, line: FloatArray, scores: FloatArray, point: OperatingPoint
+) -> FitResult:
+    """Return a line whose threshold is given; rows that did not set it assess and calibrate it.
+
+    ``line`` is in the units of the features. ``scores`` are those of the rows, less the threshold,
+    and ``point`` says what to expect there.
+    """
+    point = replace(point, threshold=0.0, weighted_by=rows.weighted_by)
+    return by_segment(priced(End(point, RowEvidence(rows, scores)))).result(line)
+
+
+def finish_on_moments(
+    metric: Metric, line: FloatArray, scores: ScoreMoments, n_rows: float
+) -> FitResult:
+    """Return a line of which nothing is known but the moments of its scores.
+
+    ``n_rows`` is the weight of the rows, for metrics that count them.
+    """
+    predicted = predicted_rates(scores, metric, n_rows)
+    point = OperatingPoint(metric, -float(line[-1]), predicted)
+    calibration = calibration_from_moments(scores, metric.break_even(scores.prior))
+    return FitResult(line, point, calibration)
+
+
+def expected_on_new_rows(choice: Choice, evidence: Evidence, index: int) -> OperatingPoint:
+    """Return the rates of a chosen candidate at a threshold, on held-out rows and on new ones.
+
+    What to expect on new rows is known only if rows of both classes were held out: one row, by
+    weight, is in every fit, and its score says nothing of new rows.
+
+    ``index`` is the position of the threshold on the curve of the held-out scores. The intervals of
+    rates contain those of the refitted model, where it differs from the models of the folds; that
+    of the metric only if it is a rate. One that is best near the threshold changes less than rates.
+    """
+    metric, curve, threshold = choice.metric, evidence.whole, evidence.threshold(index)
+    rates = float(curve.tpr[index]), float(curve.fpr[index])
+    value = None if metric.uses_threshold else metric.best_value(curve)
+    empirical = rates_of(metric, *rates, curve.prior, value)
+    point = OperatingPoint(metric, threshold, empirical=empirical)
+    if min(choice.sizes) < _FEWEST:
+        return point
+    expected = choice.expected(shown=empirical)
+    optimism = empirical.metric - expected.metric
+    change = gap = None
+    if isinstance(evidence, RowEvidence):
+        change, gap = evidence.change(metric, threshold), evidence.gap(threshold)
+    if change is not None:
+        gap = change.rest(expected)
+        expected = change.applied(metric, expected, curve.prior)
+    expected = _no_better(metric, expected, empirical, curve.prior)
+    sizes, along = choice.sizes.over(choice.variance.of(metric)), choice.variance.along_curve
+    less_sure = sizes.less_sure(empirical, expected)
+    intervals = intervals_of(metric, expected, curve, less_sure, along_curve=along)
+    if metric.limit is None:
+        precision = precision_interval(metric, expected, curve, less_sure)
+        intervals = intervals._replace(precision=precision)
+    if not metric.uses_threshold:
+        # What the choice promised too much is known as badly as it is large.
+        variance = ranking_variance(curve, sizes, metric) + optimism**2
+        intervals = intervals._replace(metric=on_logit_scale(expected.metric, variance))
+    # What rows show of rates is as true as what is expected after the choice, and the threshold
+    # itself rests on a count of few rows.
+    possible = [(empirical, sizes)]
+    if gap is not None and (gap.tpr or gap.fpr):
+        # The final estimator is as likely nearer to what its copies show of it (Burman 1989).
+        value = None if metric.uses_threshold else expected.metric
+        nearer = [
+            rates_of(metric, *gap.added_to(each), curve.prior, value)
+            for each in (expected, empirical)
+        ]
+        possible += [
+            (each, less_sure.with_variance(each, gap.variances)) for each in (expected, *nearer)
+        ]
+    for shown, of_size in possible:
+        more = intervals_of(metric, shown, curve, of_size, along_curve=along)
+        if metric.limit is None:
+            more = more._replace(precision=intervals.precision, metric=intervals.metric)
+        intervals = intervals.hull(more)
+    return replace(point, expected=expected, intervals=intervals)
+
+
+def _no_better(metric: Metric, expected: Rates, shown: Rates, prior: float) -> Rates:
+    """Return what to expect, which is never better than what held-out rows showed."""
+    sign = 1.0 if metric.greater_is_better else -1.0
+    if sign * expected.metric <= sign * shown.metric:
+        return expected
+    if not metric.uses_threshold:
+        return expected._replace(metric=shown.metric)
+    # A limit is kept on average, so that new rows may exceed what these rows show of its rate.
+    rate = None if metric.limit is None else metric.limit.rate
+    tpr = expected.tpr if rate == "tpr" else shown.tpr
+    fpr = expected.fpr if rate == "fpr" else shown.fpr
+    return rates_of(metric, tpr, fpr, prior, shown.metric)
 
 
 def by_segment(end: End) -> End:
@@ -199,17 +297,15 @@ def priced(end: End) -> End:
     evidence = end.evidence
     if not isinstance(evidence, RowEvidence) or evidence.rows.costs is None:
         return end
-    point, assessment, rows = end.point, end.assessment, evidence.rows
-    scores, plain = evidence.scores - point.threshold, evidence.rows.unpriced
+    point, rows, plain = end.point, evidence.rows, evidence.rows.unpriced
+    scores, before = evidence.scores - point.threshold, point.empirical
+    assert before is not None  # noqa: S101 - there are rows
     metric: Any = point.metric
-    known = assessment.is_known and point.expected is not None
-    # Decisions row by row have no threshold that these rows have chosen.
-    before, after = assessment.empirical, assessment.expected
-    if not known or metric.decides_by == BY_ROW:
+    after = expected = point.expected or before
+    if metric.decides_by == BY_ROW:  # there is no threshold that these rows have chosen
         after = before
     optimism = after.metric - before.metric
-    promised = assessment.expected.metric - before.metric if known else 0.0
-    decisions, kept = _decisions(metric, rows, scores, assessment.budget)
+    decisions, kept = _decisions(metric, rows, scores, point.budget)
     if kept is not None:
         point = replace(point, budget=kept, guarantee=str(kept))
     money = Money.of(
@@ -217,9 +313,9 @@ def priced(end: End) -> End:
         rows.positive,
         plain.weight,
         decisions,
-        assessment.rows,
+        point.rows or plain.name,
         group=rows.group,
-        optimism={BY_THRESHOLD: promised},
+        optimism={BY_THRESHOLD: expected.metric - before.metric},
         spread=OF_LINES.best,
     )
     cost, flagged = money[metric.decides_by].cost, decisions[metric.decides_by]
@@ -229,6 +325,7 @@ def priced(end: End) -> End:
     )
     prior = prior_of(plain)
     shown = rates_of(metric, tpr, fpr, prior, cost.value - optimism)
+    known = point.expected is not None
     point = replace(point, empirical=shown, money=money)
     if known:
         tpr, fpr = (
@@ -237,7 +334,7 @@ def priced(end: End) -> End:
         )
         expected = rates_of(metric, tpr, fpr, prior, cost.value)
         curve = curve_maker(rows.positive, plain.weight)(scores)
-        variance = OF_LINES if assessment.choice is None else assessment.choice.variance
+        variance = OF_LINES if end.choice is None else end.choice.variance
         less_sure = sizes_of(plain).over(variance.best).less_sure(shown, expected)
         intervals = intervals_of(metric, expected, curve, less_sure)
         intervals = intervals._replace(metric=(cost.low, cost.high))
@@ -339,9 +436,8 @@ def point_at(metric: Metric, held_out: HeldOut) -> OperatingPoint:
     if not metric.uses_threshold:
         msg = f"{metric.label} ranks rows and has no threshold: name a metric that has one"
         raise ValueError(msg)
-    evidence = CountEvidence(held_out.folds, 0)
-    curves = CountCurves(held_out.folds, 0, evidence.factors)
-    choice = Choice.only(metric, curves, EffectiveCounts(*curves.sizes), held_out.variance)
+    evidence = CountEvidence(held_out.histograms)
+    choice = Choice.only(metric, evidence, EffectiveCounts(*evidence.sizes), held_out.variance)
     point = at_best_threshold(choice, evidence).point
     warn_of(limit_caution(metric, choice.sizes))
     above = held_out.in_decisions(point.threshold)

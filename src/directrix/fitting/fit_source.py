@@ -41,7 +41,6 @@ from directrix.fitting.training_rows import (
 )
 from directrix.fitting.trials import Trials
 from directrix.frontier.compare import compare
-from directrix.frontier.curves import CountCurves, Curves
 from directrix.metrics.base import Metric
 from directrix.metrics.segments import InEverySegment
 from directrix.metrics.table import resolve
@@ -223,20 +222,21 @@ class CountedScores:
     weighted_by: str = ""
 
     @cached_property
-    def curves(self) -> list[CountCurves]:
-        """The curves of all candidates."""
-        return Curves.of_counts(self.folds, self.factors)
+    def curves(self) -> list[CountEvidence]:
+        """The held-out scores of each candidate."""
+        number = range(len(self.folds[0].counts))
+        by = self.weighted_by
+        return [CountEvidence(self.folds, k, self.factors, weighted_by=by) for k in number]
 
     def evidence(self, index: int) -> tuple[CountEvidence, CountEvidence | None]:
         """Return the scores of a candidate on held-out rows, and on rows set apart, if any are."""
-        segments, apart = None, self.apart is not None
+        held_out, segments, apart = self.curves[index], None, self.apart
         if self.segments is not None:
-            segments = list(self.segments.of_model(index + len(self.folds[0].counts) * apart))
-        beside = self.factors, segments, self.weighted_by
-        if self.apart is None:
-            return CountEvidence(self.folds, index, *beside), None
-        held_out = CountEvidence(self.folds, index, self.factors, None, self.weighted_by)
-        return held_out, CountEvidence((self.apart,), index, *beside)
+            number = index if apart is None else index + len(self.curves)
+            segments = list(self.segments.of_model(number))
+        if apart is None:
+            return replace(held_out, segments=segments), None
+        return held_out, replace(held_out, histograms=(apart,), segments=segments)
 
     def choose(
         self, metric: Metric, candidates: Sequence[Any], trials: Trials | None = None

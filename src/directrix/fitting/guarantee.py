@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 from warnings import warn
 
 import numpy as np
@@ -27,15 +27,20 @@ from scipy.stats import binom
 
 from directrix._typing import AnyArray, FloatArray
 from directrix.exceptions import OutOfReachError, UnusedBudgetWarning, find_stacklevel
-from directrix.fitting.choice import Assessment, sizes_of
+from directrix.fitting.choice import sizes_of
 from directrix.fitting.training_rows import Rows
 from directrix.frontier.compare import curve_maker
 from directrix.metrics.base import Curve, Metric
 from directrix.metrics.budget import Budget
 from directrix.metrics.limit import Limit
-from directrix.metrics.segments import InEverySegment, Segments
+from directrix.metrics.segments import InEverySegment
 from directrix.models.money import stated_metric
-from directrix.models.operating_point import intervals_of, rates_of
+from directrix.models.operating_point import (
+    EffectiveCounts,
+    OperatingPoint,
+    intervals_of,
+    rates_of,
+)
 from directrix.rows.keys import mix_bits
 
 #: What a classifier takes as ``limits=``.
@@ -152,7 +157,7 @@ class Guarantee:
         kept, apart = rows.set_apart(THRESHOLD_SHARE, by_segment=self.in_segments)
         return kept, apart.in_folds(1)
 
-    def grid(self, curve: Curve | None) -> list[GridPoint]:
+    def grid(self, curve: Curve | None) -> list[float]:
         """Return thresholds at which to test a precision, from held-out scores of other rows."""
         wanted = [limit.value for limit in self.limits if limit.rate == "precision"]
         return precision_grid(curve, wanted[0]) if wanted and curve is not None else []
@@ -161,7 +166,7 @@ class Guarantee:
         self,
         metric: Metric,
         curve: Curve,
-        grid: Sequence[GridPoint] = (),
+        grid: Sequence[float] = (),
         weighted: Curve | None = None,
         least: float = -np.inf,
         most: float = np.inf,
@@ -184,8 +189,7 @@ class Guarantee:
         if not precise:
             return finite_threshold(curve, best_among(allowed))
         certain = self._certain(curve, allowed, precise[0], grid)
-        chosen = best_among(np.array([index for index, _ in certain]))
-        return next(threshold for index, threshold in certain if index == chosen)
+        return certain[best_among(np.array(list(certain)))]
 
     def _allowed(self, curve: Curve) -> AnyArray:
         """Return the indices of the thresholds that keep all limits but that of the precision."""
@@ -218,19 +222,6 @@ class Guarantee:
             once[np.isin(np.arange(len(once)), first, invert=True)] = 0.0
         return once
 
-    def bounds(
-        self, positive: AnyArray, scores: FloatArray, once: FloatArray, segments: Segments
-    ) -> tuple[float, float]:
-        """Return ``least`` and ``most`` of `threshold`; see `bounds_of_curves`."""
-
-        def curve(number: int) -> Curve:
-            inside = segments.number == number
-            return curve_maker(positive[inside], once[inside])(scores[inside])
-
-        return self.bounds_of_curves(
-            (name, curve(number)) for number, name in enumerate(segments.names)
-        )
-
     def require_of_classes(self) -> None:
         """Refuse limits that depend on more than the rates of each class, which a sample has."""
         others = {limit.rate for limit in self.limits} - {"fpr", "tpr"}
@@ -238,7 +229,7 @@ class Guarantee:
             msg = "a summary keeps limits on fpr and recall: use DirectClassifier.fit for others"
             raise ValueError(msg)
 
-    def bounds_of_curves(self, curves: Iterable[tuple[Any, Curve]]) -> tuple[float, float]:
+    def bounds(self, curves: Iterable[tuple[Any, Curve]]) -> tuple[float, float]:
         """Return ``least`` and ``most`` of `threshold`: what the limits ask for in every segment.
 
         ``curves`` are the names of the segments and the curves of their rows, each counted once.
@@ -271,30 +262,28 @@ class Guarantee:
         return least[0], most[0]
 
     def _certain(
-        self, curve: Curve, allowed: AnyArray, limit: Limit, grid: Sequence[GridPoint]
-    ) -> list[tuple[int, float]]:
-        """Return index and value of the thresholds at which a precision is certain.
+        self, curve: Curve, allowed: AnyArray, limit: Limit, grid: Sequence[float]
+    ) -> dict[int, float]:
+        """Return the thresholds at which a precision is certain, by their index on the curve.
 
         Fixed-sequence testing: every threshold is tested at the full confidence until one fails.
         Whichever is the first that breaks the limit, it passes with no more than the remaining
         probability.
         """
         tp, fp = curve.true_positives, curve.false_positives
-        certain = []
-        for point in grid:
-            index = int(np.count_nonzero(curve.levels > point.threshold))
+        certain: dict[int, float] = {}
+        for threshold in grid:
+            index = int(np.count_nonzero(curve.levels > threshold))
             above, right = round(tp[index] + fp[index]), round(tp[index])
             # P(Bin(above, p) >= right) where the precision is only p.
-            if (
-                not above
-                or binom.sf(right - 1, above, limit.value) > 1.0 - self.confidence_per_limit
-            ):
+            chance = binom.sf(right - 1, above, limit.value)
+            if not above or chance > 1.0 - self.confidence_per_limit:
                 break
-            certain.append((index, point.threshold))
-        kept = [pair for pair in certain if pair[0] in set(allowed.tolist())]
-        if not kept:
+            if index in allowed:
+                certain.setdefault(index, threshold)
+        if not certain:
             raise self._out_of_reach(limit, curve)
-        return kept
+        return certain
 
     def _too_few(self, limit: Limit, n: int, needed: int, segment: Any = None) -> OutOfReachError:
         which = {"fpr": "negatives", "tpr": "positives"}.get(limit.rate, "rows")
@@ -355,17 +344,7 @@ def _rounded_up(n_rows: float) -> int:
     return int(np.ceil(n_rows / unit) * unit)
 
 
-class GridPoint(NamedTuple):
-    """A threshold at which a precision may be tested.
-
-    ``promise`` is the excess of the precision over its limit on other rows, in standard errors.
-    """
-
-    threshold: float
-    promise: float
-
-
-def precision_grid(curve: Curve, precision: float) -> list[GridPoint]:
+def precision_grid(curve: Curve, precision: float) -> list[float]:
     """Return thresholds at which to test a precision: the most promising, then lower ones.
 
     ``curve`` is the curve of held-out scores on the same scale, of other rows than those that test.
@@ -378,10 +357,7 @@ def precision_grid(curve: Curve, precision: float) -> list[GridPoint]:
     error = np.sqrt(precision * (1.0 - precision) / above[indices])
     promise = (curve.precision[indices] - precision) / error
     first = int(promise.argmax()) if len(indices) else 0
-    return [
-        GridPoint(curve.threshold(int(index)), float(excess))
-        for index, excess in zip(indices[first:], promise[first:], strict=True)
-    ]
+    return [curve.threshold(int(index)) for index in indices[first:]]
 
 
 def finite_threshold(curve: Curve, index: int) -> float:
@@ -413,15 +389,16 @@ def rows_needed(limit: float, confidence: float) -> int:
     return int(np.ceil(np.log(1.0 - confidence) / np.log(1.0 - limit)))
 
 
-def assess_guaranteed(
+def guaranteed_point(
     metric: Metric,
     guarantee: Guarantee,
     curve: Curve,
     index: int,
-    sizes: Any,
+    threshold: float,
+    sizes: EffectiveCounts,
     others: Iterable[tuple[float, float]] = (),
-) -> Assessment:
-    """Assess a guaranteed threshold on the rows set apart, which did nothing but set it.
+) -> OperatingPoint:
+    """Return what to expect of a guaranteed threshold, by rows that did nothing but set it.
 
     If the threshold is next to one of their scores and k of n rows are on the wrong side of it,
     k + 1 of n + 1 new rows are expected to be. Other rates are as they are on these rows.
@@ -446,17 +423,23 @@ def assess_guaranteed(
     for rates in others:
         shown = rates_of(metric, *rates, curve.prior, value)
         intervals = intervals.hull(intervals_of(metric, shown, curve, sizes))
-    name = "rows set apart for the guarantee"
-    return Assessment(measured, expected, intervals, name, guarantee=str(guarantee))
+    return OperatingPoint(
+        metric,
+        threshold,
+        empirical=measured,
+        rows="rows set apart for the guarantee",
+        expected=expected,
+        intervals=intervals,
+        guarantee=str(guarantee),
+    )
 
 
-def threshold_from_rows(
-    metric: Metric, guarantee: Guarantee, apart: Rows, scores: FloatArray, grid: Any
-) -> tuple[float, Assessment]:
-    """Return the threshold at which reserved rows keep the limits, and its assessment.
+def point_of_rows(
+    metric: Metric, guarantee: Guarantee, apart: Rows, scores: FloatArray, grid: Sequence[float]
+) -> OperatingPoint:
+    """Return the best threshold at which reserved rows keep the limits, and what to expect there.
 
-    ``apart`` are the reserved rows, used neither to fit nor to choose. ``scores`` are those of the
-    reserved rows.
+    ``apart`` are the reserved rows, used neither to fit nor to choose, and ``scores`` theirs.
     """
     once = guarantee.counted_rows(apart)
     counted = curve_maker(apart.positive, once)(scores)
@@ -467,16 +450,18 @@ def threshold_from_rows(
     if guarantee.budget is not None:
         curves = counted, weighted
         return _within_budget(metric, guarantee, guarantee.budget, apart, scores, curves)
-    bounds = -np.inf, np.inf
-    if guarantee.in_segments and apart.segments is not None:
-        bounds = guarantee.bounds(apart.positive, scores, once, apart.segments)
+    bounds, segments = (-np.inf, np.inf), apart.segments
+    if guarantee.in_segments and segments is not None:
+        inside = [segments.number == number for number in range(len(segments.names))]
+        curves_of = (curve_maker(apart.positive[one], once[one])(scores[one]) for one in inside)
+        bounds = guarantee.bounds(zip(segments.names, curves_of, strict=True))
     threshold = guarantee.threshold(metric, counted, grid, weighted, *bounds)
     index, once_index = (int(np.count_nonzero(c.levels > threshold)) for c in (curve, counted))
     others = [(float(counted.tpr[once_index]), float(counted.fpr[once_index]))]
     if not (guarantee.in_segments or grid):
         others += _rates_without_choice(metric, guarantee, apart, scores, once)
     sizes = sizes_of(apart)
-    return threshold, assess_guaranteed(metric, guarantee, curve, index, sizes, others)
+    return guaranteed_point(metric, guarantee, curve, index, threshold, sizes, others)
 
 
 def _rates_without_choice(
@@ -513,8 +498,8 @@ def _within_budget(
     apart: Rows,
     scores: FloatArray,
     curves: tuple[Curve, Curve | None],
-) -> tuple[float, Assessment]:
-    """Return the lowest threshold of a budget, and an assessment with that of each team.
+) -> OperatingPoint:
+    """Return the lowest threshold of a budget, with that of each team, and what to expect there.
 
     A threshold that is better for the metric may be higher than the budget asks for.
     """
@@ -533,9 +518,9 @@ def _within_budget(
     above = scores - kept.of_rows(periods.team, len(scores))
     curve = curve_maker(apart.positive, apart.weight)(above)
     index = int(np.count_nonzero(curve.levels > 0))
-    assessment = assess_guaranteed(metric, guarantee, curve, index, sizes_of(apart))
-    assessment = assessment._replace(guarantee=str(kept), budget=kept.moved(kept.lowest))
-    return kept.lowest, assessment
+    sizes = sizes_of(apart)
+    point = guaranteed_point(metric, guarantee, curve, index, kept.lowest, sizes)
+    return replace(point, guarantee=str(kept), budget=kept.moved(kept.lowest))
 
 
 def _refuse_with_limits(limits: Limits | None, metric: Metric, groups: Any) -> None:

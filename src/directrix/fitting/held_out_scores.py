@@ -44,7 +44,7 @@ from directrix.fitting.training_rows import (
     splits_given,
 )
 from directrix.frontier.compare import centre_and_scale, curve_maker
-from directrix.frontier.curves import Curves, round_scores
+from directrix.frontier.curves import ScoreCurves, round_scores
 from directrix.metrics import AUC
 from directrix.metrics.base import Metric
 from directrix.models.operating_point import OF_GIVEN_SCORES, ClaimVariance, OperatingPoint
@@ -507,7 +507,7 @@ def finish_scores(
         rows = rows._replace(fold=fold)
     scores = round_scores(np.asarray(rows.X)[:, 0])
     if guarantee is None:
-        curves = Curves.of_scores(rows.positive, scores, rows.weight, None, rows.group)
+        curves = ScoreCurves(rows.positive, scores, rows.weight, None, rows.group)
         choice = Choice.only(metric, curves, sizes_of(rows), variance)
         return finish(metric, choice, RowEvidence(rows, scores, refit=refit))
     suggesting, apart = None, RowEvidence(rows, scores)

@@ -18,7 +18,7 @@ from directrix.frontier.compare import (
     on_one_scale,
     scores_of,
 )
-from directrix.frontier.curves import Curves, ScoreCurves, round_scores
+from directrix.frontier.curves import ScoreCurves, round_scores
 from directrix.frontier.pencil import (
     ArcSearch,
     Grid,
@@ -491,7 +491,7 @@ def moment_candidates(
     *fold_lines, whole = on_one_scale(X, parts, positive, weight, fold)
     lines = MomentLines(lines.frontiers, whole, fold_lines)
     scores = lines.held_out(X, fold)
-    curves = [Curves.of_scores(positive, each, weight, fold, group) for each in scores.T]
+    curves = [ScoreCurves(positive, each, weight, fold, group) for each in scores.T]
     return lines.candidates(curves)
 
 
@@ -524,7 +524,7 @@ def ridge_candidates(
         fold_lines.append(RidgeMoments.of(X, positive, others, signs).lines(settings))
     *fold_lines, lines = on_one_scale(X, [*fold_lines, lines], positive, weight, fold)
     scores = scores_of(X, lines) if fold is None else held_out_scores(X, fold, fold_lines)
-    held_out = [Curves.of_scores(positive, column, weight, fold, group) for column in scores.T]
+    held_out = [ScoreCurves(positive, column, weight, fold, group) for column in scores.T]
     return [
         SummaryCandidate(
             f"linear discriminant from class moments with signs (ridge {ridge:.2g}, trade-off "

@@ -64,7 +64,7 @@ class RowCandidate:
         if self.recipe.key not in frontier.held_out:
             scores = self._scores(frontier.folds)
             rows = frontier.positive, scores, frontier.weight, frontier.fold, frontier.group
-            curves = Curves.of_scores(*rows)
+            curves = ScoreCurves(*rows)
             frontier.held_out[self.recipe.key] = curves
             frontier.report_progress(self)
 
@@ -74,11 +74,11 @@ class RowCandidate:
         scores = self._scores(folds)
         frontier.report_progress(self)
         if frontier.fold is None:
-            return Curves.of_scores(frontier.positive, scores, frontier.weight, None)
+            return ScoreCurves(frontier.positive, scores, frontier.weight, None)
         rows = np.flatnonzero(np.isin(frontier.fold, np.array(folds)))
         weight = frontier.weight[rows]
         weight = weight * float(frontier.weight.sum() / weight.sum())  # they stand for all rows
-        return Curves.of_scores(frontier.positive[rows], scores[rows], weight, frontier.fold[rows])
+        return ScoreCurves(frontier.positive[rows], scores[rows], weight, frontier.fold[rows])
 
     @property
     def curves(self) -> ScoreCurves:

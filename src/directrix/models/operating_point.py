@@ -19,6 +19,7 @@ from directrix.metrics import AUC, FromRates
 from directrix.metrics.base import Curve, Metric, precision_of
 from directrix.metrics.budget import KeptBudget
 from directrix.models.money import Money, stated_metric
+from directrix.models.report import UNKNOWN, Estimate
 from directrix.models.segment_rates import SegmentRates
 from directrix.models.shares import LEVEL, on_logit_scale, wilson
 from directrix.moments.projection import ScoreMoments
@@ -502,6 +503,13 @@ class OperatingPoint:
         if kept is not None and not by_saving and kept.budget.by is None:
             kept = None  # one threshold of the score, which is at zero
         return Rule(by_saving, budget=kept)
+
+    @property
+    def estimate(self) -> Estimate:
+        """The metric to expect on new rows, with its interval; NaN if that is not known."""
+        if self.expected is None or self.intervals is None:
+            return UNKNOWN
+        return Estimate(self.expected.metric, *self.intervals.metric)
 
     @property
     def origin(self) -> str | None:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from directrix.fitting.directions import DirectionPrices
-from directrix.frontier.curves import Curves
+from directrix.frontier.curves import ScoreCurves
 from directrix.metrics import AUC
 
 
@@ -14,7 +14,7 @@ def test_the_effect_of_a_direction_is_the_gain_over_others_alone():
     scores = {kept: positive + size * rng.normal(size=400) for kept, size in noise.items()}
 
     def held_out(kept):
-        return Curves.of_scores(positive, scores[tuple(kept)], np.ones(400), None)
+        return ScoreCurves(positive, scores[tuple(kept)], np.ones(400), None)
 
     prices = DirectionPrices([("a", "increasing"), ("b", "decreasing")], held_out).of(AUC(), ["b"])
     area = {kept: AUC().score(positive, values) for kept, values in scores.items()}
@@ -32,7 +32,7 @@ def test_of_many_directions_only_all_together_have_an_effect():
 
     def held_out(kept):
         asked.append(len(kept))
-        return Curves.of_scores(positive, positive + 0.1 * len(kept), np.ones(60), None)
+        return ScoreCurves(positive, positive + 0.1 * len(kept), np.ones(60), None)
 
     wishes = [(f"x{k}", "increasing") for k in range(30)]
     prices = DirectionPrices(wishes, held_out).of(AUC(), ["x3"])

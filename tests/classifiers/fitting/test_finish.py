@@ -19,7 +19,7 @@ from directrix.fitting.finish import finish
 from directrix.fitting.guarantee import Guarantee
 from directrix.fitting.training_rows import Rows
 from directrix.frontier.compare import compare
-from directrix.frontier.curves import Curves
+from directrix.frontier.curves import ScoreCurves
 from directrix.metrics import AUC, Budget, Cost, Error, RecallAtFPR
 from directrix.models.operating_point import EffectiveCounts, Rule
 from directrix.moments.score_histogram import bin_of, centres, histogram_of_scores
@@ -58,8 +58,8 @@ def chosen_from(metric, curves, sizes):
 def test_scores_and_counts_of_them_have_the_same_end(metric, scored):
     rows, scores = scored
     folds = histograms(rows, scores)
-    of_rows = [Curves.of_scores(*rows[1:2], each, *rows[2:4]) for each in scores]
-    of_counts = Curves.of_counts(folds)
+    of_rows = [ScoreCurves(*rows[1:2], each, *rows[2:4]) for each in scores]
+    of_counts = [CountEvidence(folds, k) for k in range(len(scores))]
     by_rows = chosen_from(metric, of_rows, sizes_of(rows))
     by_counts = chosen_from(metric, of_counts, EffectiveCounts(*of_counts[0].sizes))
     assert by_rows.index == by_counts.index
@@ -67,7 +67,7 @@ def test_scores_and_counts_of_them_have_the_same_end(metric, scored):
         by_rows.comparison.deciding, by_counts.comparison.deciding, atol=1e-3
     )
     first = finish(metric, by_rows.choice, RowEvidence(rows, scores[by_rows.index])).point
-    second = finish(metric, by_counts.choice, CountEvidence(folds, by_counts.index)).point
+    second = finish(metric, by_counts.choice, of_counts[by_counts.index]).point
     np.testing.assert_allclose(first.empirical, second.empirical, atol=2e-3)
     np.testing.assert_allclose(first.expected, second.expected, atol=5e-3)
     np.testing.assert_allclose(first.intervals, second.intervals, atol=1e-2)

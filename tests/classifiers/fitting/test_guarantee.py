@@ -7,7 +7,6 @@ from scipy.stats import binom
 from directrix import DirectClassifier
 from directrix.exceptions import OutOfReachError
 from directrix.fitting.guarantee import (
-    GridPoint,
     Guarantee,
     limit_of,
     most_above,
@@ -245,7 +244,7 @@ def test_the_rows_that_would_do_are_more_than_there_are():
     positive = np.arange(667) < 60
     curve = Curve.of(positive, -np.arange(667.0))
     guarantee = Guarantee((Limit("precision", 0.9, at_most=False),), 0.95)
-    grid = [GridPoint(-200.5, 1.0)]
+    grid = [-200.5]
     with pytest.raises(OutOfReachError, match=r"about 840 rows .* and there are 667") as out:
         guarantee.threshold(Error(), curve, grid)
     assert (out.value.rows, out.value.needed) == (667, 840)

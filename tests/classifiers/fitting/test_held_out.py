@@ -21,8 +21,8 @@ def scores_of(rows):
 def test_all_weight_is_kept_by_part_and_class():
     rows = training_rows()
     held_out = HeldOut.of_rows(rows, scores_of(rows))
-    assert len(held_out.folds) == 4
-    for number, histogram in enumerate(held_out.folds):
+    assert len(held_out.histograms) == 4
+    for number, histogram in enumerate(held_out.histograms):
         inside = rows.fold == number
         by_class = [rows.weight[inside & (rows.positive == side)].sum() for side in (False, True)]
         np.testing.assert_array_equal(histogram.counts.sum(axis=-1)[0], by_class)

@@ -229,8 +229,8 @@ def training_rows(positive, weight=None):
 
 def best_threshold(metric, rows, scores):
     evidence = RowEvidence(rows, scores)
-    index = metric.best(evidence.curve).index
-    return evidence.threshold(index), evidence.curve, index
+    index = metric.best(evidence.whole).index
+    return evidence.threshold(index), evidence.whole, index
 
 
 def test_rows_are_cut_where_the_metric_is_best():

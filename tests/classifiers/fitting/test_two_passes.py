@@ -19,7 +19,6 @@ from directrix.engines import HashFolds
 from directrix.fitting.choice import Choice
 from directrix.fitting.evidence import CountEvidence
 from directrix.fitting.finish import at_best_threshold
-from directrix.frontier.curves import CountCurves
 from directrix.metrics import RecallAtFPR
 from directrix.metrics.table import resolve
 from directrix.models.operating_point import OF_LINES, EffectiveCounts
@@ -338,10 +337,10 @@ def test_where_one_class_for_all_is_best_the_threshold_is_beyond_all_scores():
     histogram = ScoreHistogram(SIDES, counts, np.array([99.0, 1.0]))
 
     def best(factors):
-        curves = CountCurves((histogram,), 0, factors)
-        sizes = EffectiveCounts(*curves.sizes)
-        choice = Choice.only(resolve("error"), curves, sizes, OF_LINES)
-        return at_best_threshold(choice, CountEvidence((histogram,), 0, factors)).point.threshold
+        counted = CountEvidence((histogram,), 0, factors)
+        sizes = EffectiveCounts(*counted.sizes)
+        choice = Choice.only(resolve("error"), counted, sizes, OF_LINES)
+        return at_best_threshold(choice, counted).point.threshold
 
     assert best((1.0, 1.0)) > centres()[BINS // 2]
     assert best((1.0, 1e4)) < centres()[BINS // 2]

@@ -12,7 +12,7 @@ from directrix.cards.judged import FittedCard
 from directrix.cards.points import finished, points_as_rows
 from directrix.classifiers.base import two_classes
 from directrix.classifiers.labels import dates_in_microseconds, plain_labels
-from directrix.fitting.finalize import assess_unseen_rows, finalize_on_rows
+from directrix.fitting.finish import assess_unseen_rows, finish_at_zero
 from directrix.fitting.training_rows import Rows, relative_weight
 from directrix.metrics.table import resolve
 from directrix.models.card import Card
@@ -60,7 +60,7 @@ def typed_card_on_rows(
         part[side] = np.arange(np.count_nonzero(side)) % _PARTS
     rows = Rows(None, positive, weight, part)
     line = np.array([1.0, -cutoff])
-    fitted = finalize_on_rows(metric, rows, line, scores, assessment)
+    fitted = finish_at_zero(rows, line, scores, assessment)
     made, fitted = finished(card, fitted)
     bins = tuple(
         replace(each, weights=tuple(part.sum(axis=0).tolist()))
