@@ -6,9 +6,9 @@ import pytest
 from scipy.stats import binomtest, norm
 from sklearn.metrics import confusion_matrix
 
-from directrix.fitting.choice import _no_better, limit_by_order, limit_caution, sizes_of
+from directrix.fitting.choice import limit_by_order, limit_caution, sizes_of
 from directrix.fitting.evidence import RowEvidence
-from directrix.fitting.finish import few_rows_caution, one_class_caution, warn_of
+from directrix.fitting.finish import _no_better, few_rows_caution, one_class_caution, warn_of
 from directrix.fitting.training_rows import Rows
 from directrix.metrics import (
     AUC,
