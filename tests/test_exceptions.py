@@ -273,9 +273,9 @@ ERRORS = [
         NotNumericError(["town"], ["str"]),
         {"columns": ("town",), "dtypes": ("str",)},
         (
-            "column 'town' holds str, not numbers; use ScorecardClassifier, which takes text and "
-            "missing values as they are, or encode such columns (OneHotEncoder in a Pipeline), or "
-            "drop them"
+            "column 'town' holds str, not numbers; use ScorecardClassifier or "
+            "summarize(features='auto'), which take text and missing values as they are, or encode "
+            "such columns (OneHotEncoder in a Pipeline), or drop them"
         ),
     ),
     (
@@ -354,9 +354,9 @@ ERRORS = [
         MissingValuesError(["age", 3], 1200),
         {"columns": ("age", 3), "rows": 1200, "partial": False},
         (
-            "columns 'age', 3 hold missing values (NaN) in 1,200 rows; use ScorecardClassifier, "
-            "which takes text and missing values as they are, or impute them (SimpleImputer in a "
-            "Pipeline), or drop those rows"
+            "columns 'age', 3 hold missing values (NaN) in 1,200 rows; use ScorecardClassifier or "
+            "summarize(features='auto'), which take text and missing values as they are, or impute "
+            "them (SimpleImputer in a Pipeline), or drop those rows"
         ),
     ),
     (

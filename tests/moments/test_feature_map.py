@@ -43,6 +43,11 @@ def mapped(loans, kind):
     return made, pd.DataFrame(made.transform(table), columns=list(made.feature_names))
 
 
+def test_an_array_has_no_columns_to_map():
+    with pytest.raises(TypeError, match="named columns: give a data frame"):
+        summarize(np.eye(20), target=np.arange(20) % 2, features="auto")
+
+
 @pytest.mark.every_case
 @pytest.mark.parametrize("kind", KINDS)
 def test_blocks_divide_the_features(loans, kind):

@@ -129,6 +129,9 @@ def _learned_map(
     source: Any, features: str, roles: dict[str, Any], *, engine: str, progress: bool
 ) -> FeatureMap:
     """Learn a feature map from the first rows of a source."""
+    if hasattr(source, "shape") and not hasattr(source, "columns"):
+        msg = f"features={features!r} makes features of named columns: give a data frame"
+        raise TypeError(msg)
     if isinstance(source, Iterator):
         msg = (
             "an iterator is read only once, so no feature map can be learned from its first rows: "

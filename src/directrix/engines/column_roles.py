@@ -18,7 +18,7 @@ from directrix.engines.tables import SourceTable, as_table
 from directrix.exceptions import find_stacklevel
 from directrix.exceptions.columns import (
     PANDAS_INDEX,
-    USE_SCORECARD,
+    TAKE_AS_IT_IS,
     ColumnNotFoundError,
     InfiniteValuesError,
     MissingValuesError,
@@ -177,7 +177,7 @@ _ROLES = ("target", "weight", "fold", "by", "segment")
 
 #: Remedy for text in a source of rows.
 ENCODE = (
-    f"{USE_SCORECARD}, or encode such columns (transform= takes a fitted transformer), or drop them"
+    f"{TAKE_AS_IT_IS}, or encode such columns (transform= takes a fitted transformer), or drop them"
 )
 
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from directrix.exceptions.columns import USE_SCORECARD as USE_SCORECARD
+from directrix.exceptions.columns import TAKE_AS_IT_IS as TAKE_AS_IT_IS
 from directrix.exceptions.columns import BinNotFoundError as BinNotFoundError
 from directrix.exceptions.columns import ChangedColumnsWarning as ChangedColumnsWarning
 from directrix.exceptions.columns import ColumnChange as ColumnChange

@@ -20,9 +20,12 @@ _LISTED_BINS = 20
 PANDAS_INDEX = re.compile("__index_level_[0-9]+__")
 
 #: First remedy for a table that a classifier of numbers refuses.
-USE_SCORECARD = "use ScorecardClassifier, which takes text and missing values as they are"
-_ENCODE = f"{USE_SCORECARD}, or encode such columns (OneHotEncoder in a Pipeline), or drop them"
-_IMPUTE = f"{USE_SCORECARD}, or impute them (SimpleImputer in a Pipeline), or drop those rows"
+TAKE_AS_IT_IS = (
+    "use ScorecardClassifier or summarize(features='auto'), which take text and missing values as "
+    "they are"
+)
+_ENCODE = f"{TAKE_AS_IT_IS}, or encode such columns (OneHotEncoder in a Pipeline), or drop them"
+_IMPUTE = f"{TAKE_AS_IT_IS}, or impute them (SimpleImputer in a Pipeline), or drop those rows"
 
 
 class ColumnNotFoundError(KeyError):

@@ -119,7 +119,7 @@ def with_columns(card: Card, positions: Sequence[int]) -> Card:
 
 # ── Bins: which values belong to a cell ───────────────────────────────────────────────────────────
 
-_MICROSECONDS = 86_400 * 10**6  # of a day
+MICROSECONDS = 86_400 * 10**6  # of a day
 
 
 @dataclass(frozen=True)
@@ -241,14 +241,14 @@ def last_microsecond(days: float) -> int:
     129600000000
     """
     whole, rest = divmod(days, 1.0)
-    low = int(whole) * _MICROSECONDS + int(rest * _MICROSECONDS)
+    low = int(whole) * MICROSECONDS + int(rest * MICROSECONDS)
     # Rounding is monotone, and moves a time by less than the spacing of floats at this number.
-    width = 2 + int(np.spacing(abs(days)) * _MICROSECONDS)
+    width = 2 + int(np.spacing(abs(days)) * MICROSECONDS)
     low, high = low - 2 * width, low + 2 * width
     while high - low > 1:
         middle = (low + high) // 2
-        days_read, rest_read = divmod(middle, _MICROSECONDS)
-        if days_read + rest_read / _MICROSECONDS <= days:
+        days_read, rest_read = divmod(middle, MICROSECONDS)
+        if days_read + rest_read / MICROSECONDS <= days:
             low = middle
         else:
             high = middle

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +13,7 @@ from directrix.exceptions.columns import suggest_names
 from directrix.export.expressions import used_features
 from directrix.export.scoring_formula import scoring_formula
 from directrix.export.sql_writer import SqlWriter
+from directrix.rows.rows import checked_names
 from directrix.tables import Binner
 
 
@@ -149,15 +150,17 @@ def to_sql(
     Those of a linear classifier are NULL for a row with NULL in a column that is used; probability
     and prediction also if the score is NaN or infinite. A `ScorecardClassifier` reads raw columns,
     and gives its points too: NULL, NaN and texts that training rows did not have are bins of the
-    card, so that no result is NULL. A column on which the score does not depend is not used.
+    card, so that no result is NULL. A model of mapped features, from a summary of a raw table
+    (``summarize(..., features="auto")``), reads raw columns too. A column on which the score does
+    not depend is not used.
 
     Parameters
     ----------
     classifier : classifier of directrix, fitted, without a kernel
     dialect : {"duckdb", "postgres", "bigquery", "snowflake", "spark", "clickhouse", "sqlite"}
     columns : sequence of str, optional
-        Columns of the features of the classifier, in their order; by default the names
-        that it was fitted with.
+        Columns of the features of the classifier, in their order, or of the raw table; by default
+        the names that it was fitted with.
 
     Returns
     -------
@@ -172,18 +175,28 @@ def to_sql(
     (CAST(... AS FLOAT64) + CAST(... AS FLOAT64) * CAST(`Age` AS FLOAT64))
     """
     _require_dialect(dialect)
-    formula = scoring_formula(classifier, columns)
-    if formula.features is None:
+    made = getattr(getattr(classifier, "moments_", None), "map", None)
+    formula = scoring_formula(classifier, columns if made is None else None)
+    names = formula.features
+    if names is None:
         msg = "the classifier was fitted without names of features: give columns=[...]"
         raise ValueError(msg)
+    if made is not None:
+        raw = [column.name for column in made.columns]
+        names = checked_names(raw if columns is None else columns, len(raw))
+    values = tuple(map(DIALECTS[dialect].name, names))
+    if made is not None:
+        values = SqlWriter(dialect).mapped(made, formula.coefficients, values)
+        used_columns = tuple(float(value != "") for value in values)
+        formula = replace(formula, features=names, coefficients=used_columns)
     used = used_features(formula)
     key = DIALECTS[dialect].key
     # The database cannot tell a column that is read from one with the same name to it.
-    read = {key(name) for k, name in enumerate(formula.features) if k in used}
-    used_names = [name if key(name) in read else None for name in formula.features]
+    read = {key(name) for k, name in enumerate(names) if k in used}
+    used_names = [name if key(name) in read else None for name in names]
     remedy = "name the columns of the table with columns=[...], or --features of directrix export"
     DIALECTS[dialect].require_names(used_names, "feature", remedy)
-    return SqlExpressions(dialect, tuple(map(DIALECTS[dialect].name, formula.features)), formula)
+    return SqlExpressions(dialect, values, formula)
 
 
 def cells_to_sql(

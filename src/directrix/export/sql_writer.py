@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import isfinite, prod
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from directrix._printing import is_unicode, printable
 from directrix.classifiers.scoring import ScoringFormula
 from directrix.engines.sql_dialects import DIALECTS, Dialect
 from directrix.export.expressions import (
+    MICROSECONDS,
     Between,
     Condition,
     Interval,
@@ -24,7 +26,8 @@ from directrix.export.expressions import (
 )
 from directrix.models.card import Card
 from directrix.models.reasons import bin_names, loss_columns, loss_table
-from directrix.tables import LevelBins
+from directrix.moments.feature_map import FeatureMap, MappedColumn
+from directrix.tables import LevelBins, NumberBins
 from directrix.tables.bins import Bins
 from directrix.tables.table import text_of
 
@@ -318,6 +321,62 @@ class SqlWriter:
         weighted = zip(numbers, coefficients, strict=True)
         products = [self.multiply(number, weight) for number, weight in weighted if weight]
         return sum_sql([self._syntax.double(intercept), *products])
+
+    def mapped(
+        self, made: FeatureMap, coefficients: Sequence[float], values: Sequence[str]
+    ) -> tuple[str, ...]:
+        """Return what each column of a map adds to a score of its features; "" if nothing."""
+        blocks = {name: [coefficients[k] for k in index] for name, index in made.blocks.items()}
+        if any(blocks.get("cosines", ())):
+            msg = "cosines are not written in SQL: learn from a summary with features='auto'"
+            raise ValueError(msg)
+        raw, levels, missing, hats = (
+            iter(blocks.get(name, ())) for name in ("raw", "levels", "missing", "splines")
+        )
+        written = []
+        for column, value in zip(made.columns, values, strict=True):
+            slope = next(raw) if made.raw and column.kind != "text" else 0.0
+            steps = [next(levels) for _ in column.levels]
+            absent = next(missing) if column.missing else 0.0
+            heights = [next(hats) for _ in column.knots]
+            used = slope or absent or any(steps) or any(heights)
+            weights = slope, steps, absent, heights
+            written.append(self._mapped_column(column, value, *weights) if used else "")
+        return tuple(written)
+
+    def _mapped_column(
+        self,
+        column: MappedColumn,
+        value: str,
+        slope: float,
+        steps: Sequence[float],
+        absent: float,
+        heights: Sequence[float],
+    ) -> str:
+        """Return steps by level, or a line and a spline with these heights at its knots."""
+        double = self._syntax.double
+        if column.kind == "text":
+            results = [double(number) for number in (absent, 0.0, *steps)]
+            return self.case(LevelBins(column.name, column.levels), results, value)
+        results = [double(absent + slope * column.median)]
+        if column.kind == "boolean":
+            results += [double(0.0), double(slope)]
+            return self.case(NumberBins(column.name, "boolean", (0.5,), ()), results, value)
+        number = self._syntax.cast(value)
+        if column.kind == "date":
+            microseconds = self._syntax.cast(self._reading.microseconds.format(value))
+            number = f"({microseconds} / {double(MICROSECONDS)})"
+        line = [self.multiply(number, slope)] if slope else []
+        pieces = [sum_sql([double(heights[0] if heights else 0.0), *line])]
+        for (left, right), (low, high) in zip(
+            pairwise(column.knots), pairwise(heights), strict=True
+        ):
+            rise = self.multiply(f"({number} - {double(left)})", (high - low) / (right - left))
+            pieces.append(sum_sql([double(low), *line, rise]))
+        if heights:
+            pieces.append(sum_sql([double(heights[-1]), *line]))
+        bins = NumberBins(column.name, column.kind, column.knots, ())
+        return self.case(bins, [*results, *pieces], value)
 
     def _above_cutoff(self, card: Card, points: str) -> str:
         number = self._syntax.cast(points) if has_integer_points(card) else points
