@@ -3,7 +3,8 @@
 Every family is a classifier, its metrics and the way that its rows are given. A family is fitted to
 many small samples, each drawn by itself, and its claims are compared with the truth on new rows.
 Bounds are quantiles: where claims are honest, one of 1,000 choices of seeds breaks any of them. The
-quick form of the suite has fewer fits of each family, and bounds that are as rarely broken.
+quick form of the suite has fewer fits of each family, and bounds that are as rarely broken. Fits to
+summaries of weighted rows keep the laws with signal too.
 """
 
 from collections.abc import Callable
@@ -22,6 +23,7 @@ from sklearn.linear_model import LogisticRegression
 from directrix import (
     DirectClassifier,
     MomentClassifier,
+    Moments,
     OperatingPointClassifier,
     ScorecardClassifier,
 )
@@ -93,15 +95,39 @@ def fit_source(classifier, X, y):
     return classifier.fit_source(X, target=y, progress=False)
 
 
+WEIGHTS = {
+    "none": lambda _rng, _n: None,
+    "whole": lambda rng, n: rng.integers(1, 10, n),
+    "lognormal": lambda rng, n: rng.lognormal(0.0, 1.0, n),
+    "Pareto": lambda rng, n: 1.0 + rng.pareto(1.1, n),
+}
+
+
+def fit_summary(classifier, X, y, *, weights):
+    weight = WEIGHTS[weights](np.random.default_rng([int(y.sum()), len(y)]), len(y))
+    return classifier.fit_summary(Moments.of(X, y, weight))
+
+
 @dataclass(frozen=True)
 class Member:
-    """A classifier that is fitted several times, each time to rows of its own."""
+    """A classifier that is fitted several times, each time to rows of its own.
+
+    ``signal`` moves the first column of the positives.
+    """
 
     make: Callable
     fits: int
     rows: Callable = numbers
     fit: Callable = fit_rows
     share: float = 0.3
+    n_rows: int = N_ROWS
+    signal: float = 0.0
+
+    def draw(self, n, rng):
+        X, y = self.rows(n, rng), labels(n, rng, self.share)
+        if self.signal:
+            X[:, 0] += self.signal * y
+        return X, y
 
 
 def card(metric="auc", **parameters):
@@ -147,6 +173,19 @@ FAMILIES = {
             *(("error", 9, 0.3), (RecallAtFPR(0.05), 9, 0.3)),
         )
     ],
+    # As many rows as need no folds if all have the same weight.
+    **{
+        f"summary, weights: {name}": [
+            Member(
+                partial(MomentClassifier, "auc"),
+                *(20, numbers, partial(fit_summary, weights=name)),
+                n_rows=2_500,
+                signal=signal,
+            )
+            for signal in (0.0, 0.6)
+        ]
+        for name in WEIGHTS
+    },
 }
 
 
@@ -183,10 +222,12 @@ class Outcome(NamedTuple):
 
 
 def outcome(member, rng):
-    X, y = member.rows(N_ROWS, rng), labels(N_ROWS, rng, member.share)
-    X_new, y_new = member.rows(N_NEW_ROWS, rng), labels(N_NEW_ROWS, rng, member.share)
+    X, y = member.draw(member.n_rows, rng)
+    X_new, y_new = member.draw(N_NEW_ROWS, rng)
     fitted = member.fit(member.make(), X, y)
     point, scores = fitted.operating_point_, fitted.decision_function(X_new)
+    if point.intervals is None:  # one row has most of the weight: nothing is claimed
+        return None
     metric = point.metric
     truth = metric.score(y_new, scores)
     if metric.limit is not None:  # at the threshold of the classifier, not at that of the new rows
@@ -224,11 +265,12 @@ def n_fits(member, index):
 def outcomes(family):
     members = enumerate(FAMILIES[family])
     seed = list(FAMILIES).index(family)
-    return [
+    fits = [
         outcome(member, np.random.default_rng([seed, index, repeat]))
         for index, member in members
         for repeat in range(n_fits(member, index))
     ]
+    return [each for each in fits if each is not None]
 
 
 # ── the laws ──────────────────────────────────────────────────────────────────────────────────────

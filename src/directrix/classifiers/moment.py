@@ -14,7 +14,7 @@ from scipy import sparse
 from directrix._typing import AnyArray, FloatArray
 from directrix.classifiers.base import two_classes
 from directrix.classifiers.threshold_classifier import ThresholdClassifier
-from directrix.designs.sampled import WIDE_FEATURES, SampleSearch, is_small
+from directrix.designs.sampled import WIDE_FEATURES, SampleSearch, is_small, must_hold_out
 from directrix.exceptions import FewRowsWarning, find_stacklevel
 from directrix.fitting.copies import warn_about_copies
 from directrix.fitting.evidence import RowEvidence
@@ -90,7 +90,8 @@ class MomentClassifier(ThresholdClassifier):
     summary give this family for several shrinkages of the covariances, whatever the number of
     rows; the sample of rows in it adds two logistic regressions. The exact metric on the sample
     chooses one of some sixty candidates and its threshold, and says what to expect on new rows. If
-    the smaller class has fewer than 100 rows per feature in the sample, scores are held out.
+    the smaller class has fewer than 100 rows per feature in the sample, by effective sample size,
+    or the classes are hardly apart, scores are held out.
 
     Every fit makes a summary and learns from it. A summary without a sample has no rows to choose
     by: the line and the threshold are then best if scores are normal, and so are the rates, which
@@ -195,7 +196,7 @@ class MomentClassifier(ThresholdClassifier):
         seen = None
         if self.sample:
             seen = rows.first(self.sample, rows.order).weighted(self.class_weight, self._labels)
-            if is_small(seen):
+            if must_hold_out(moments.with_positive(self.positive_), seen):
                 warn_about_copies(seen, self._labels)
         moments = moments.with_positive(self.positive_)
         (result,) = self._learn([metric], moments, seen, progress)
@@ -349,7 +350,7 @@ class MomentClassifier(ThresholdClassifier):
                 raise ValueError(msg)
             return [_by_risk(metric, moments, progress) for metric in metrics]
         sets = None if moments.map is None else moments.map.sets
-        held_out = is_small(seen) or (sets is not None and len(sets) > 1)
+        held_out = must_hold_out(moments, seen) or (sets is not None and len(sets) > 1)
         if (held_out or self.guarantee is not None) and not knows_folds(moments):
             # The moments of all rows are not known without each fold: those of the sample are.
             seen = seen._replace(fold=None).with_folds(_FOLDS)

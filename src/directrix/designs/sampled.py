@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtri
 
 from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.fitting.choice import Chosen, choose, limit_by_order, sizes_of
@@ -25,11 +26,12 @@ from directrix.frontier.compare import (
     scores_of,
 )
 from directrix.frontier.curves import ScoreCurves, round_scores
-from directrix.frontier.moment_frontier import SHRINKAGES, MomentLines
+from directrix.frontier.moment_frontier import SHRINKAGES, Frontier, MomentLines
 from directrix.frontier.row_frontier import RowCandidate, RowFrontier
 from directrix.frontier.search import FTOL
 from directrix.linear.margin import Logistic
 from directrix.linear.recipes import Recipe
+from directrix.metrics import AUC
 from directrix.moments import Moments
 
 #: With fewer rows of the smaller class per feature, a line fits its training rows too well.
@@ -54,9 +56,29 @@ _FEWEST_FEATURES = 1.0
 
 
 def is_small(rows: Rows) -> bool:
-    """Return whether rows are so few that lines must be judged by rows they were not made from."""
-    smaller = min(np.count_nonzero(rows.positive), np.count_nonzero(~rows.positive))
-    return bool(smaller < _MIN_ROWS_PER_FEATURE * rows.X.shape[1])
+    """Return whether rows are so few that lines must be judged by rows they were not made from.
+
+    Rows are counted by their effective sample size: with heavy-tailed weights a few decide.
+    """
+    return bool(min(sizes_of(rows)) < _MIN_ROWS_PER_FEATURE * rows.X.shape[1])
+
+
+def must_hold_out(moments: Moments, rows: Rows) -> bool:
+    r"""Return whether lines must be judged by rows they were not made from.
+
+    So it is if rows are few, or classes so close that noise pulls them apart by more than one
+    standard error of the area under the ROC curve. Of d features noise adds
+
+    .. math:: d \left(\frac1{n_+} + \frac1{n_-}\right) = d \sigma^2
+
+    to the squared distance D² of the classes, which makes the distance of their scores on the same
+    rows larger than on new rows by dσ²/D; a standard error of it is about σ.
+    """
+    if is_small(rows):
+        return True
+    area = 1.0 - Frontier(moments).minimize_risk(AUC().risk(moments.weight)).risk
+    n_features, variance = rows.X.shape[1], sum(1.0 / size for size in sizes_of(rows))
+    return bool(2.0 * ndtri(area) ** 2 < n_features**2 * variance)
 
 
 @dataclass(frozen=True, eq=False)
