@@ -1,9 +1,11 @@
-"""The family of lines: by eigendecomposition, by Cholesky, in a subspace."""
+"""The family of lines: by eigendecomposition, by Cholesky, by conjugate gradients."""
 
 import numpy as np
 import pytest
+from scipy.sparse.linalg import aslinearoperator
 
-from directrix.frontier.pencil import EigenPencil, ProjectedPencil, SolvedPencil, angle_at
+from directrix.frontier import pencil as module
+from directrix.frontier.pencil import EigenPencil, SolvedPencil, angle_at
 
 
 def covariances(d=5, seed=0):
@@ -14,14 +16,16 @@ def covariances(d=5, seed=0):
     return positive, 3.0 * negative, rng.normal(size=d)
 
 
-def rotated(positive, negative, delta):
-    """Return the family in other orthonormal coordinates of all features."""
-    basis, _ = np.linalg.qr(np.random.default_rng(1).normal(size=positive.shape))
-    within = basis.T @ positive @ basis, basis.T @ negative @ basis, basis.T @ delta
-    return ProjectedPencil(*within, basis)
+def of_operators(positive, negative, delta):
+    return SolvedPencil(aslinearoperator(positive), aslinearoperator(negative), delta)
 
 
-PENCILS = {"eigen": EigenPencil, "cholesky": SolvedPencil, "subspace": rotated}
+@pytest.fixture(autouse=True)
+def _exact_gradients(monkeypatch):
+    monkeypatch.setattr(module, "_RESIDUAL", 1e-14)
+
+
+PENCILS = {"eigen": EigenPencil, "cholesky": SolvedPencil, "operators": of_operators}
 every_pencil = pytest.mark.parametrize("make", PENCILS.values(), ids=PENCILS)
 
 
@@ -111,4 +115,20 @@ def test_a_singular_pencil_is_an_error_at_once():
 
 def test_an_angle_is_solved_for_once():
     pencil = SolvedPencil(*covariances())
-    assert pencil._solve(0.5) is pencil._solve(0.5)
+    first = pencil.directions(np.array([0.5, 0.7, 0.5]))
+    pencil.positive = pencil.negative = None
+    np.testing.assert_array_equal(pencil.directions(np.array([0.7, 0.5])), first[[1, 2]])
+
+
+def test_equations_of_operators_are_solved_alike_alone_and_together():
+    angles = np.array([0.0, 0.3, 1.2])
+    together = of_operators(*covariances(40)).directions(angles)
+    for angle, line in zip(angles, together, strict=True):
+        alone = of_operators(*covariances(40)).directions(np.array([angle]))[0]
+        np.testing.assert_allclose(line, alone, rtol=1e-12)
+
+
+def test_without_a_difference_of_means_the_line_is_zero():
+    positive, negative, delta = covariances()
+    pencil = of_operators(positive, negative, 0.0 * delta)
+    assert not pencil.directions(np.array([0.3])).any()

@@ -37,8 +37,8 @@ from directrix.moments import Moments
 #: With fewer rows of the smaller class per feature, a line fits its training rows too well.
 _MIN_ROWS_PER_FEATURE = 100
 #: Positions on the arc of the lines of each shrinkage. Where rows are few, those at its ends are
-#: other lines in every fold.
-_LOGITS, _LOGITS_OF_FEW = np.linspace(-6.0, 6.0, 13), np.linspace(-4.0, 4.0, 5)
+#: other lines in every fold; of many features, the lines of AUC and of Fisher suffice.
+_LOGITS, _LOGITS_OF_FEW, _NONE = np.linspace(-6, 6, 13), np.linspace(-4, 4, 5), np.empty(0)
 #: Least correlation, in every fold, of the scores of a line with those of its copy without the
 #: fold: less, and a threshold of the copies is none of the line.
 _STABLE = 0.9
@@ -48,7 +48,7 @@ _FISHER = 1
 _RIDGES = (3e-2, 1e-3)
 #: Features beyond which a summary may keep all rows instead of matrices (measured: dense rows take
 #: the same time either way at 1,000 features and five rows per feature, or 2,000 and eight). There
-#: is one shrinkage then, as each takes a solver of large systems.
+#: is one shrinkage then, as each takes the solution of large systems.
 WIDE_FEATURES = 1_000
 _FINALISTS = 5
 #: Complexity of the lines of moments, the largest of the smallest set of features.
@@ -180,7 +180,7 @@ class SampleSearch:
         of_moments = MomentLines.of(
             moments if few else moments.unfolded(),
             SHRINKAGES[:1] if wide else SHRINKAGES,
-            _LOGITS_OF_FEW if few or wide else _LOGITS,
+            _NONE if wide else _LOGITS_OF_FEW if few else _LOGITS,
         )
         parts = [*of_moments.fold_lines, of_moments.lines]
         *fold_lines, whole = on_one_scale(rows.X, parts, rows.positive, rows.weight, rows.fold)

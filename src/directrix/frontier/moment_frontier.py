@@ -219,15 +219,14 @@ class Frontier:
     def __init__(self, moments: Moments, shrinkage: str | float = "oas") -> None:
         self.moments = moments
         self.shrinkage = shrinkage
-        self._space = StandardSpace(moments, [shrinkage])
+        self._space = StandardSpace(moments)
 
     @classmethod
     def of_shrinkages(cls, moments: Moments, shrinkages: Sequence[str | float]) -> list[Frontier]:
         """Return a frontier for each shrinkage; what does not depend on it is computed once."""
-        space = StandardSpace(moments, shrinkages)
         frontiers = [cls(moments, shrinkage) for shrinkage in shrinkages]
-        for frontier in frontiers:
-            frontier._space = space  # noqa: SLF001 - of the same class
+        for frontier in frontiers[1:]:
+            frontier._space = frontiers[0]._space  # noqa: SLF001 - of the same class
         return frontiers
 
     def best(self, metric: str | Metric) -> LinearModel:

@@ -28,7 +28,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, qr
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
+from scipy.sparse.linalg import aslinearoperator
 
 from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.linear.signed_quadratic import signed_quadratic
@@ -51,12 +52,10 @@ class LineScores(NamedTuple):
     var_neg: FloatArray
 
     @classmethod
-    def of(
-        cls, coef: FloatArray, delta: FloatArray, cov_pos: FloatArray, cov_neg: FloatArray
-    ) -> LineScores:
+    def of(cls, coef: FloatArray, delta: FloatArray, cov_pos: Any, cov_neg: Any) -> LineScores:
         """Return the moments of the scores of lines in rows, without intercepts."""
         variances = (
-            np.maximum(np.einsum("kp,kp->k", coef @ covariance, coef), 0.0)
+            np.maximum(np.einsum("pk,kp->k", covariance @ coef.T, coef), 0.0)
             for covariance in (cov_pos, cov_neg)
         )
         return cls(coef @ delta, *variances)
@@ -205,35 +204,12 @@ class EigenPencil(Pencil):
         return u / np.where(largest == 0.0, 1.0, largest)
 
 
-class ProjectedPencil(EigenPencil):
-    """The quadrant of the family from 0 to π/2, where the error of a subspace is bounded.
-
-    Covariances and means are in the coordinates of the subspace, whose orthonormal basis has shape
-    (d, k).
-    """
-
-    search = EigenPencil.search._replace(reach=6.0, curve=97, candidates=9)
-
-    def __init__(
-        self, positive: FloatArray, negative: FloatArray, delta: FloatArray, basis: FloatArray
-    ) -> None:
-        super().__init__(positive, negative, delta)
-        self.basis = basis
-
-    def directions(self, angles: FloatArray) -> FloatArray:
-        """Return the coefficients of the line at each angle, of shape (k, d)."""
-        return super().directions(angles) @ self.basis.T
-
-    def arcs(self) -> list[tuple[float, float]]:
-        """Return the quadrant, where the error of the subspace is bounded."""
-        return Pencil.arcs(self)
-
-
 class SolvedPencil(Pencil):
-    """The quadrant of the family from 0 to π/2, by one linear solve for each angle.
+    """The quadrant of the family from 0 to π/2, by one linear system for each angle.
 
     With very many features an eigendecomposition costs thirty times a Cholesky factorisation, and
-    a search needs some twenty of these.
+    a search needs some twenty of these. Covariances may be operators: the systems are then solved
+    together by conjugate gradients.
     """
 
     search = ArcSearch(
@@ -248,10 +224,10 @@ class SolvedPencil(Pencil):
         candidates=7,
     )
 
-    def __init__(self, positive: FloatArray, negative: FloatArray, delta: FloatArray) -> None:
+    def __init__(self, positive: Any, negative: Any, delta: FloatArray) -> None:
         self.positive, self.negative, self.delta = positive, negative, delta
         self._solutions: dict[float, FloatArray] = {}
-        self._solve(np.pi / 4)  # for AUC; and a singular pencil is an error now, not later
+        self.directions(np.array([np.pi / 4]))  # a singular pencil is an error now, not later
 
     def scores(self, angles: FloatArray) -> LineScores:
         """Return the moments of the scores of the line at each angle."""
@@ -259,13 +235,20 @@ class SolvedPencil(Pencil):
 
     def directions(self, angles: FloatArray) -> FloatArray:
         """Return the coefficients of the line at each angle, of shape (k, d)."""
-        return np.stack([self._solve(float(angle)) for angle in angles])
+        wanted = angles.tolist()
+        new = [angle for angle in dict.fromkeys(wanted) if angle not in self._solutions]
+        if new:
+            self._solutions |= zip(new, self._solved(np.array(new)), strict=True)
+        return np.stack([self._solutions[angle] for angle in wanted])
 
-    def _solve(self, angle: float) -> FloatArray:
-        if angle not in self._solutions:
-            mixed = _mixed(self.positive, self.negative, angle)
-            self._solutions[angle] = _by_cholesky(mixed, self.delta)
-        return self._solutions[angle]
+    def _solved(self, angles: FloatArray) -> FloatArray:
+        if not isinstance(self.positive, np.ndarray):
+            sides = self.positive, self.negative
+            return _by_conjugate_gradients(
+                sides, np.stack([np.cos(angles), np.sin(angles)]), self.delta
+            )
+        mixed = (_mixed(self.positive, self.negative, angle) for angle in angles)
+        return np.array([_by_cholesky(matrix, self.delta) for matrix in mixed])
 
 
 def _mixed(positive: FloatArray, negative: FloatArray, angle: float) -> FloatArray:
@@ -277,6 +260,34 @@ def _mixed(positive: FloatArray, negative: FloatArray, angle: float) -> FloatArr
 def _by_cholesky(matrix: FloatArray, right: FloatArray) -> FloatArray:
     solved: FloatArray = cho_solve(cho_factor(matrix, check_finite=False), right)
     return solved
+
+
+#: Conjugate gradients end at this norm of the residuals, relative to the right side, or after so
+#: many products: rounding errors grow on the way, and vanish only at the solution.
+_RESIDUAL, _MOST_PRODUCTS = 1e-7, 200
+
+
+def _by_conjugate_gradients(
+    sides: tuple[Any, Any], shares: FloatArray, right: FloatArray
+) -> FloatArray:
+    """Solve the equations of sums of two operators, of shares (2, k), in common products."""
+    solved = np.zeros((len(right), shares.shape[1]))
+    residual = np.repeat(right[:, None], shares.shape[1], axis=1)
+    direction, square = residual.copy(), np.square(residual).sum(axis=0)
+    least = _RESIDUAL**2 * square
+    for _ in range(_MOST_PRODUCTS):
+        open_ = np.flatnonzero(square > least)
+        if not len(open_):
+            break
+        along = direction[:, open_]
+        pairs = zip(shares[:, open_], sides, strict=True)
+        image = sum(share * (side @ along) for share, side in pairs)
+        length = square[open_] / (along * image).sum(axis=0)
+        solved[:, open_] += length * along
+        residual[:, open_] -= length * image
+        before, square[open_] = square[open_], np.square(residual[:, open_]).sum(axis=0)
+        direction[:, open_] = residual[:, open_] + square[open_] / before * along
+    return solved.T
 
 
 # ── Lines under a ridge in the units of the features ──────────────────────────────────────────────
@@ -377,167 +388,19 @@ def _moments(X: Any, share: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.asarray(X.T @ share), np.asarray(second.toarray() if sparse.issparse(X) else second)
 
 
-# ── A subspace that holds the family of lines of very many features, without a d × d matrix ───────
-#
-# The lines are the solutions w(θ) of
-#
-# .. math:: A(\theta)\, w = \delta, \qquad A(\theta) = \cos\theta\, \Sigma_+ + \sin\theta\, \Sigma_-
-#
-# with shrunk covariances that are known only by their products with vectors. A Galerkin method
-# solves them all in one subspace: V is an orthonormal basis of k vectors, u solves the k
-# equations :math:`V^\top A(\theta) V u = V^\top \delta`, and w = V u has the least error in the
-# norm of A(θ) of all vectors of the subspace. The subspace grows by residuals :math:`r = \delta -
-# A(\theta) V u` of the worst angles. For a single angle this is the method of conjugate
-# gradients, whose Krylov space is the same for every multiple of the identity in A, so for every
-# shrinkage (Frommer and Glässner 1998); for several angles it is a greedy reduced basis (Binev et
-# al. 2011).
-#
-# Shrinkage bounds the least eigenvalue of A(θ) from below by :math:`a = \cos\theta\, \rho_+
-# \ell_+ + \sin\theta\, \rho_- \ell_-`, where ℓ is the mean variance of a class and ρ its share,
-# and that bounds the error:
-#
-# .. math:: \frac{\|w - V u\|_A^2}{\|w\|_A^2} \le \frac{\|r\|^2}{a\, \delta^\top V u}
-
-#: Most directions of a basis. It takes 24 bytes for each feature and direction while it is made.
-MOST_DIRECTIONS = 64
-#: Relative error of a line, in the norm of its pencil, at which the basis is large enough: the
-#: scores of the exact line and of this one are then correlated by 0.98 or more.
-TOLERANCE = 0.2
-#: Least share for which a basis is made; less shrinkage uses the same one.
-LEAST_SHARE = 1e-3
-#: Angles whose residuals are looked at, between 0 and π/2, by their logits (see `angle_at`).
-_LOGITS = np.array([-6.0, -2.5, 0.0, 2.5, 6.0])
-#: Residuals that are added at a time.
-_AT_A_TIME = 3
-#: Part of a residual that is new to the basis, below which it is rounding error.
-_NEW = 1e-10
-
-
-class WideBasis(NamedTuple):
-    """An orthonormal basis of shape (d, k), and covariances and difference of the means in it.
-
-    `error` bounds the relative error of the lines, of the worst of the angles looked at.
-    """
-
-    vectors: FloatArray
-    positive: FloatArray
-    negative: FloatArray
-    delta: FloatArray
-    error: float
-
-
-class Shrunk(NamedTuple):
-    """A covariance operator, shrunk towards its mean variance, `level`, times the identity.
-
-    `share` is the least one that the basis must serve, above zero.
-    """
-
-    covariance: Any
-    share: float
-    level: float
-
-
-def wide_basis(positive: Shrunk, negative: Shrunk, delta: FloatArray) -> WideBasis:
-    """Return a basis in which the lines of all angles have a small error."""
-    angles = angle_at(0.0, np.pi / 2.0, _LOGITS)
-    growing = _GrowingBasis((positive, negative), delta, np.array([np.cos(angles), np.sin(angles)]))
-    growing.add(delta[:, None] if delta.any() else np.eye(len(delta), 1))
-    residuals, errors = growing.residuals()
-    while errors.max() > TOLERANCE and growing.size < growing.most:
-        worst = np.argsort(-errors, kind="stable")[:_AT_A_TIME]
-        if not growing.add(residuals[:, worst[errors[worst] > TOLERANCE]]):
-            break  # the subspace holds the exact lines
-        residuals, errors = growing.residuals()
-    return growing.basis(float(errors.max()))
-
-
-class _GrowingBasis:
-    """An orthonormal basis with the products of both shrunk covariances and its vectors.
-
-    `weights` are the cosine and the sine of each angle, of shape (2, angles).
-    """
-
-    def __init__(
-        self, sides: tuple[Shrunk, Shrunk], delta: FloatArray, weights: FloatArray
-    ) -> None:
-        self.sides, self.delta, self.weights = sides, delta, weights
-        self.size, self.most = 0, min(MOST_DIRECTIONS, len(delta))
-        # In Fortran order, in which the leading columns are contiguous.
-        self._vectors = np.empty((len(delta), self.most), order="F")
-        self._images = [np.empty_like(self._vectors) for _ in sides]
-        self._projected = [np.zeros((self.most, self.most)) for _ in sides]
-
-    def add(self, vectors: FloatArray) -> bool:
-        """Add the parts of some vectors that are new; return whether there are any."""
-        old = self._vectors[:, : self.size]
-        scale = np.linalg.norm(vectors, axis=0).max()
-        for _ in range(2):  # once more, because the first time leaves rounding errors
-            vectors = vectors - old @ (old.T @ vectors)
-        new, triangle, _ = qr(vectors, mode="economic", pivoting=True)
-        count = int(np.count_nonzero(np.abs(triangle.diagonal()) > _NEW * scale))
-        new = new[:, : min(count, self.most - self.size)]
-        first, self.size = self.size, self.size + new.shape[1]
-        columns, known = slice(first, self.size), slice(0, self.size)
-        self._vectors[:, columns] = new
-        for side, images, projected in zip(self.sides, self._images, self._projected, strict=True):
-            product = side.covariance @ new
-            projected[known, columns] = self._vectors[:, known].T @ product
-            projected[columns, known] = projected[known, columns].T
-            product *= 1.0 - side.share
-            images[:, columns] = product + side.share * side.level * new
-        return self.size > first
-
-    def residuals(self) -> tuple[FloatArray, FloatArray]:
-        """Return the residual of the line at each angle, and the bound of its relative error."""
-        known = slice(0, self.size)
-        delta = self._vectors[:, known].T @ self.delta
-        c, s = self.weights[:, :, None, None]
-        positive, negative = (
-            _toward_identity(projected[known, known], side.share, side.level)
-            for projected, side in zip(self._projected, self.sides, strict=True)
-        )
-        mixed = c * positive + s * negative
-        solutions = np.linalg.solve(mixed, delta[:, None])[:, :, 0].T
-        residuals = np.repeat(self.delta[:, None], len(self.weights.T), axis=1)
-        for weight, images in zip(self.weights, self._images, strict=True):
-            residuals -= images[:, known] @ (weight * solutions)
-        squares = np.sum(residuals**2, axis=0)
-        floors = np.array([side.share * side.level for side in self.sides]) @ self.weights
-        gain = floors * (delta @ solutions)
-        # Without a difference of the means there is no line, and no error.
-        errors: FloatArray = np.sqrt(squares / np.where(gain > 0.0, gain, np.inf))
-        return residuals, errors
-
-    def basis(self, error: float) -> WideBasis:
-        """Return the basis as it is now; `error` is that of its lines."""
-        known = slice(0, self.size)
-        vectors = self._vectors[:, known]
-        positive, negative = (projected[known, known].copy() for projected in self._projected)
-        return WideBasis(vectors, positive, negative, vectors.T @ self.delta, error)
-
-
-def _toward_identity(covariance: FloatArray, share: float, level: float) -> FloatArray:
-    """Return a covariance shrunk towards a multiple of the identity."""
-    return (1.0 - share) * covariance + share * level * np.eye(len(covariance))
-
-
 # ── Class moments of standardised features, and the families of lines of every shrinkage ──────────
 
 #: With more features, an eigendecomposition costs more than the linear solves of a search.
 _EIGEN_FEATURES = 500
-#: Shrinkage of a singular covariance at least.
-_LEAST_SHRINKAGE = 1e-10
+#: Shrinkage of a singular covariance at least, and of an operator, which may well be singular.
+_LEAST_SHRINKAGE, _LEAST_OF_OPERATOR = 1e-10, 1e-3
 
 
 class StandardSpace:
-    """The standardised features of some moments, which frontiers of several shrinkages share.
+    """The standardised features of some moments, which frontiers of several shrinkages share."""
 
-    With very many features, one subspace serves all shrinkages.
-    """
-
-    def __init__(self, moments: Moments, shrinkages: Sequence[str | float]) -> None:
+    def __init__(self, moments: Moments) -> None:
         self.moments = moments
-        self.shrinkages = tuple(shrinkages)
 
     @cached_property
     def standardized(self) -> Standardized:
@@ -553,6 +416,8 @@ class StandardSpace:
 
     def pencil(self, shrinkage: str | float) -> Pencil:
         """Return the family of lines of covariances with this shrinkage."""
+        if isinstance(self.standardized.moments.positive.scatter, RowScatter):
+            return self._pencil(shrinkage, _LEAST_OF_OPERATOR)
         try:
             return self._pencil(shrinkage, 0.0)
         except np.linalg.LinAlgError:  # singular: a constant column, or fewer rows than features
@@ -572,39 +437,16 @@ class StandardSpace:
         return tuple(varying if len(varying) == 2 else varying * 2)
 
     def _pencil(self, shrinkage: str | float, least: float) -> Pencil:
-        """Decompose the covariances, shrunk by `least` at least."""
-        shares = [max(share, least) for share in self._shares(shrinkage)]
-        if isinstance(self.standardized.moments.positive.scatter, RowScatter):
-            levels = [group.variance.mean() for group in self._groups] or [1.0, 1.0]
-            basis = self._basis
-            positive, negative = map(
-                _toward_identity, (basis.positive, basis.negative), shares, levels
-            )
-            return ProjectedPencil(positive, negative, basis.delta, basis.vectors)
-        if not self._groups:
-            identity = np.eye(self.moments.n_features)
-            return EigenPencil(identity, identity, self.delta)
-        positive, negative = (
-            shrunk(group, share) for group, share in zip(self._groups, shares, strict=True)
-        )
-        if self.moments.n_features <= _EIGEN_FEATURES:
-            return EigenPencil(positive, negative, self.delta)
-        return SolvedPencil(positive, negative, self.delta)
-
-    @cached_property
-    def _basis(self) -> WideBasis:
-        """The subspace of the lines of very many features."""
+        """Return the family of covariances that are shrunk by ``least`` at least."""
         if not self._groups:  # no variance: the line is the difference of the means
-            length = float(np.linalg.norm(self.delta))
-            vector = self.delta / (length or 1.0)
-            zero = np.zeros((1, 1))
-            return WideBasis(vector[:, None], zero, zero, np.array([length]), 0.0)
-        shares = np.min([self._shares(shrinkage) for shrinkage in self.shrinkages], axis=0)
+            identity = aslinearoperator(sparse.eye_array(self.moments.n_features))
+            return SolvedPencil(identity, identity, self.delta)
         positive, negative = (
-            Shrunk(group.covariance, max(float(share), LEAST_SHARE), float(group.variance.mean()))
-            for group, share in zip(self._groups, shares, strict=True)
+            shrunk(group, max(share, least))
+            for group, share in zip(self._groups, self._shares(shrinkage), strict=True)
         )
-        return wide_basis(positive, negative, self.delta)
+        narrow = isinstance(positive, np.ndarray) and self.moments.n_features <= _EIGEN_FEATURES
+        return (EigenPencil if narrow else SolvedPencil)(positive, negative, self.delta)
 
     def _shares(self, shrinkage: str | float) -> tuple[float, float]:
         """Return the shrinkage of both classes."""
@@ -613,8 +455,8 @@ class StandardSpace:
             if not (isinstance(share, int | float) and 0 <= share <= 1):
                 msg = f"shrinkage must be 'oas' or a share from 0 to 1, not {share!r}"
                 raise ValueError(msg)
-            return (float(share), float(share)) if self._groups else (1.0, 1.0)
-        return self._estimated_shares if self._groups else (1.0, 1.0)
+            return float(share), float(share)
+        return self._estimated_shares
 
     @cached_property
     def _estimated_shares(self) -> tuple[float, float]:

@@ -9,8 +9,8 @@ from numbers import Real
 from typing import Any, NoReturn
 
 import numpy as np
-from scipy.sparse import csr_array, vstack
-from scipy.sparse.linalg import LinearOperator
+from scipy.sparse import csr_array, eye_array, vstack
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from directrix._typing import AnyArray, FloatArray
 from directrix.exceptions import CancellationError
@@ -343,15 +343,17 @@ def _sum_of_squares(group: ClassMoments) -> float:
     return float(leading.sum() + rest.mean())
 
 
-def shrunk(group: ClassMoments, share: float) -> FloatArray:
-    r"""Return the covariance shrunk by a share ρ.
+def shrunk(group: ClassMoments, share: float) -> Any:
+    r"""Return the covariance shrunk by a share ρ, as a matrix or an operator as it is.
 
     .. math:: (1 - \rho) \Sigma + \rho\, (\mathrm{tr}\,\Sigma / d)\, I
     """
-    covariance = (1.0 - share) * np.asarray(group.covariance)
-    mean_variance = float(group.variance.mean())
-    covariance.flat[:: group.n_features + 1] += share * mean_variance
-    return covariance
+    covariance = (1.0 - share) * group.covariance
+    added = share * float(group.variance.mean())
+    if isinstance(covariance, np.ndarray):
+        covariance.flat[:: group.n_features + 1] += added
+        return covariance
+    return covariance + aslinearoperator(added * eye_array(group.n_features))
 
 
 # ── ClassMoments: weight, mean and scatter of one class, with addition and subtraction ────────────
