@@ -117,7 +117,7 @@ def test_a_table_is_summarised_as_it_is(loans, kind, tmp_path):
             whole.by_class[label].scatter, group.scatter, rtol=1e-9, atol=1e-6
         )
     # Tomorrow's rows have other levels, and the same features.
-    tomorrow = summarize(loans[:40].assign(town="Riga"), target="status", features=whole.map)
+    tomorrow = summarize(loans[:40].assign(town="Riga"), target="status", like=whole)
     (whole + tomorrow).save(tmp_path / "both.moments")
     loaded = Moments.load(tmp_path / "both.moments")
     assert loaded == whole + tomorrow
@@ -129,13 +129,32 @@ def test_summaries_of_other_maps_do_not_add(loans):
     first = summarize(loans, target="status", features="splines")
     other = loans.assign(amount=2 * loans["amount"])
     second = summarize(other, target="status", features="splines")
-    with pytest.raises(ValueError, match="different maps"):
+    with pytest.raises(ValueError, match="different maps: make the second with `like=first`"):
         first + second
+    assert (first + summarize(other, target="status", like=first)).count == 2 * N
+    with pytest.raises(ValueError, match="leave features= out"):
+        summarize(other, target="status", like=first, features="splines")
+    with pytest.raises(TypeError, match=r"summarize\(X, target=y, like=...\)"):
+        Moments.of(other, other["status"], like=first)
     assert first.select([0, 1]).map is None
     with pytest.raises(TypeError, match="an iterator is read only once"):
         summarize(iter([loans]), target="status", features="auto")
     with pytest.raises(ValueError, match="'amount missing'"):
         summarize(loans.assign(**{"amount missing": 1.0}), target="status", features="auto")
+
+
+def test_rows_like_those_of_a_summary_are_taken_by_name():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(60, 3)), columns=["a", "b", "c"])
+    y = np.arange(60) % 2
+    first = Moments.of(frame[["c", "a"]], y)
+    assert Moments.of(frame, y, like=first) == first
+    assert summarize(frame.assign(y=y), target="y", like=first) == first
+    assert Moments.of(frame[["c", "a"]].to_numpy(), y, like=first) == first
+    with pytest.raises(KeyError, match="'a'"):
+        Moments.of(frame[["b", "c"]], y, like=first)
+    with pytest.raises(ValueError, match="`like=first`"):
+        first + Moments.of(frame, y)
 
 
 def test_a_damaged_state_is_refused(loans):

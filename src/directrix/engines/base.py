@@ -30,6 +30,7 @@ def summarize(  # noqa: PLR0913 - every role of a column is an argument
     *,
     target: Any,
     features: Any = None,
+    like: Moments | None = None,
     weight: Any = None,
     fold: Any = None,
     by: Any = None,
@@ -60,8 +61,10 @@ def summarize(  # noqa: PLR0913 - every role of a column is an argument
         Feature columns; by default all columns that have no other role. A single column may hold
         vectors (lists of numbers). For a raw table with texts, dates or missing values: "auto",
         "linear", "splines" or "cosines" is what a `FeatureMap` makes of all its columns. It is
-        learned from the first 20,000 rows, which are read before the pass, or taken from another
-        summary, ``features=other.map``.
+        learned from the first 20,000 rows, which are read before the pass.
+    like : Moments, optional
+        A summary to add to, instead of `features`: its features are taken, with the texts and knots
+        of its map. Summaries whose features were made by different maps do not add.
     weight : str, int or array, optional
         Sample weights, given like the target.
     fold : str, int, array or HashFolds, optional
@@ -102,6 +105,11 @@ def summarize(  # noqa: PLR0913 - every role of a column is an argument
     <Moments: 3,000 rows; 3 features; classes {False: 2,700, True: 300}; a sample of 3,000 rows>
     """
     roles = {"target": target, "weight": weight, "fold": fold, "by": by, "key": key}
+    if like is not None:
+        if features is not None:
+            msg = "like= takes the features of a summary: leave features= out"
+            raise ValueError(msg)
+        features = like.map or like.feature_names
     if isinstance(features, str) and features in MAPS:
         features = _learned_map(source, features, roles, engine=engine, progress=progress)
     made = features if isinstance(features, FeatureMap) else None

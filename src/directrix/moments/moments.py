@@ -30,7 +30,7 @@ from directrix.rows.keys import (
     key_hash,
     row_hash,
 )
-from directrix.rows.rows import Matrix, as_rows, column_index
+from directrix.rows.rows import FrameRows, Matrix, as_rows, column_index, is_frame
 from directrix.rows.sample import RowSample, RunningSample
 from directrix.rows.sums import tree_sum
 
@@ -200,6 +200,7 @@ class Moments(ClasswiseSummary):
         fold: Any = None,
         sample: int = SAMPLE_ROWS,
         key: Any = None,
+        like: Moments | None = None,
         keep_rows: bool = False,
     ) -> Moments:
         """Summarise rows in one pass.
@@ -226,6 +227,9 @@ class Moments(ClasswiseSummary):
             What identifies a row, such as its number in a database: the same rows are then sampled
             however they are divided into parts. By default rows are identified by their label,
             weight and values.
+        like : Moments, optional
+            A summary to add to: its features are taken, from a data frame by their names. One that
+            has a map of a raw table takes rows by ``summarize(..., like=)``.
         keep_rows : bool
             Keep a copy of the rows, with scatters as operators over them, instead of matrices:
             less memory and work where rows are few and features many. Beyond 5,000 features this
@@ -235,6 +239,12 @@ class Moments(ClasswiseSummary):
         -------
         Moments
         """
+        if like is not None:
+            if like.map is not None:
+                msg = "like= has a map of raw tables: use summarize(X, target=y, like=...)"
+                raise TypeError(msg)
+            names = feature_names = like.feature_names
+            X = FrameRows(X, names) if names is not None and is_frame(X) else X
         rows = as_rows(X)
         summary = cls(
             **class_moments_of_rows(
@@ -514,14 +524,14 @@ class Moments(ClasswiseSummary):
     def _joint_fields(self, other: Moments) -> dict[str, Any]:
         if self.map != other.map and self.count and other.count:
             msg = (
-                "the features of the summaries were made by different maps: give the second "
-                "`features=first.map`"
+                "the features of the summaries were made by different maps: make the second with "
+                "`like=first`"
             )
             raise ValueError(msg)
         if self.n_features != other.n_features:
             msg = (
                 f"the summaries have {self.n_features} and {other.n_features} features; they must "
-                "agree (`select` the common ones)"
+                "agree (make the second with `like=first`, or `select` the common ones)"
             )
             raise ValueError(msg)
         return {
