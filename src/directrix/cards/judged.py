@@ -33,7 +33,7 @@ from directrix.metrics.base import Metric
 from directrix.models.card import Card, IntegerPoints, PointsToDoubleOdds, Scale
 from directrix.models.gap import Gap
 from directrix.models.operating_point import OF_LINES, EffectiveCounts
-from directrix.models.report import UNKNOWN, CandidateResult, CardSize, DirectReport
+from directrix.models.report import CandidateResult, CardSize, DirectReport
 from directrix.tables.coding.prior import CellKinds, Direction
 
 #: Standard errors by which the full card must be ahead of chance to have lines at all.
@@ -321,10 +321,11 @@ class JudgedCard:
             chosen = grown.tried[grown.chosen].name
             why += f" Of {len(grown.tried)} variants, held-out log loss chose {chosen}."
         sign = -1.0 if metric.greater_is_better else 1.0
-        tried = CandidateResult(name, float(sign * losses[k]), *_by_fold(sign * folds[k]))
+        tried = CandidateResult.of(name, sign * losses[k], sign * folds[k])
 
         def ahead_of(other: int) -> Gap:
-            return Gap.of_folds(float(losses[other] - losses[k]), folds[other] - folds[k])
+            behind = float(losses[other] - losses[k])
+            return Gap.of_folds(behind, folds[other] - folds[k], metric.largest_gap)
 
         passed = grown.passed
         known, whole = held_out.unbinned is not None, size.card.is_whole
@@ -334,8 +335,6 @@ class JudgedCard:
             (tried,),
             name,
             why,
-            UNKNOWN,
-            None,
             unbinned_baseline=ahead_of(full + 1) if known else None,
             directions=self.prices.of(metric, self._flat),
             chance=float("nan") if end.choice is None else end.choice.chance,
@@ -343,8 +342,3 @@ class JudgedCard:
             ties=ties_split(metric, held_out.curves[k]) if whole else None,
             columns_tried=None if passed is None else (int(passed[None].sum()), len(kinds)),
         )
-
-
-def _by_fold(values: FloatArray) -> tuple[float, tuple[float, ...]]:
-    error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
-    return error, tuple(values.tolist())

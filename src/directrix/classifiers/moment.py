@@ -24,7 +24,6 @@ from directrix.fitting.progress import Progress
 from directrix.fitting.training_rows import (
     Rows,
     checked_weight,
-    class_factors,
     reweighted,
     sampled_rows,
     unit_of,
@@ -343,7 +342,7 @@ class MomentClassifier(ThresholdClassifier):
         Results score in favour of the positive class, which is the last.
         """
         asked = [Guarantee.asked(metric, self.limits, self.guarantee) for metric in metrics]
-        moments = reweighted(moments, class_factors(self.class_weight, moments))
+        moments = reweighted(moments, self.class_weight)
         if seen is None:
             if self.guarantee is not None:
                 msg = "guarantee= needs rows: give a summary with a sample, sample=10_000"

@@ -12,7 +12,7 @@ from directrix._typing import FloatArray, IntArray
 from directrix.fitting.choice import Chosen, choose, sizes_of
 from directrix.fitting.directions import DirectionPrices, Signs
 from directrix.fitting.evidence import RowEvidence
-from directrix.fitting.training_rows import Rows, Standardization, prepare
+from directrix.fitting.training_rows import Rows, Standardization
 from directrix.frontier.compare import MOST_ROWS, REACH, Candidate, scores_of
 from directrix.frontier.curves import Curves, round_scores
 from directrix.frontier.moment_frontier import moment_candidates, ridge_candidates
@@ -55,7 +55,12 @@ class LineSearch:
         progress: ReportCandidates,
     ) -> LineSearch:
         """Standardise rows; coefficients keep ``signs``."""
-        units, rows, seen = prepare(rows, n_folds, MOST_ROWS)
+        seen = rows.in_folds(n_folds, MOST_ROWS)
+        same = len(seen.positive) == len(rows.positive)
+        rows = seen if same else rows  # in the order of their keys, which sums depend on
+        units = Standardization.of(rows.X, rows.weight)
+        seen = seen._replace(X=units.rows(seen.X))
+        rows = seen if same else rows._replace(X=units.rows(rows.X))
         kept = None if signs is None else signs.array
         frontier = RowFrontier(
             *seen[:5], progress=progress, ftol=FTOL, n_jobs=n_jobs, signs=kept, reach=REACH

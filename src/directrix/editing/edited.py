@@ -544,7 +544,7 @@ class EditedCard:
         mine, before = self._losses, other._losses
         differences = before - mine
         gap = (differences[0] + differences[1:].mean()) / 2.0
-        return Gap.of_folds(float(gap), differences[1:]).within(self.metric.largest_gap)
+        return Gap.of_folds(float(gap), differences[1:], self.metric.largest_gap)
 
     def card(self) -> Card:
         """Return the card of all rows in printed points, without bins; base points as printed."""

@@ -33,6 +33,7 @@ from directrix.frontier.curves import Curves
 from directrix.metrics import AUC
 from directrix.metrics.base import Metric
 from directrix.metrics.limit import Limit
+from directrix.models.gap import Gap
 from directrix.models.operating_point import (
     OF_LINES,
     ClaimVariance,
@@ -41,9 +42,11 @@ from directrix.models.operating_point import (
     rates_of,
     slope_on_area,
 )
-from directrix.models.report import UNKNOWN, DirectReport
+from directrix.models.report import CandidateResult, DirectReport
 from directrix.models.shares import effective_rows
 
+#: Factor from which standard errors that few rows widen are not printed as such.
+_CAUTIOUS = 2.0
 #: Candidates among which the choice is repeated without some rows: in all, and per complexity.
 _CANDIDATES, _PER_COMPLEXITY = 24, 3
 #: Least share that a limit may be tightened to; zero is not a valid limit.
@@ -193,13 +196,43 @@ class Chosen:
 
     def report(self, rows: str) -> DirectReport:
         """Report the comparison on named rows; what to expect is said by the operating point."""
-        choice = self.choice
-        gap, complexities = 0.0, [self.candidates[k].complexity for k in self.kept]
-        simplest = np.flatnonzero(np.equal(complexities, 0.0))
-        if self.candidate.complexity > 0.0 and len(simplest):
-            gap = choice.ahead_of(simplest)
-        compared = self.candidates, self.comparison, self.index
-        return DirectReport.of(choice.metric, rows, *compared, UNKNOWN, gap, chance=choice.chance)
+        choice, deciding, folds = self.choice, self.comparison.deciding, self.comparison.fold_losses
+        metric, names = choice.metric, [each.name for each in self.candidates]
+        sign = -1.0 if metric.greater_is_better else 1.0
+        values = sign * self.comparison.losses, sign * folds, sign * deciding
+        tried = tuple(
+            CandidateResult.of(names[k], *(each[k] for each in values))
+            for k in np.argsort(deciding, kind="stable")
+        )
+        gap = None
+        simple = [k for k, each in enumerate(self.candidates) if each.complexity == 0.0]
+        if simple:
+            others = np.flatnonzero(np.isin(self.kept, simple))
+            better = choice.ahead_of(others) if self.candidate.complexity > 0.0 else 0.0
+            best = min(simple, key=lambda k: deciding[k])
+            gap = Gap.of_folds(better, folds[best] - folds[self.index], metric.largest_gap)
+        known = metric, rows, tried, self.candidate.name, self._reason(rows)
+        return DirectReport(*known, gap=gap, chance=choice.chance)
+
+    def _reason(self, rows: str) -> str:
+        comparison, best, n_candidates = self.comparison, self.comparison.best, len(self.candidates)
+        if n_candidates == 1:
+            return "There was no other candidate."
+        if self.index == best:
+            return f"It was the best of {n_candidates} candidates on {rows}."
+        behind = comparison.deciding[self.index] - comparison.deciding[best]
+        error, caution = comparison.standard_errors(best)[self.index], comparison.criterion.caution
+        noise = f"standard error {error:.4f}"
+        if caution > _CAUTIOUS:
+            noise = (
+                f"standard error {error / caution:.4f}, taken {caution:.1f} times because one "
+                "class has few rows"
+            )
+        on = f"{rows}," if "," in rows else rows
+        return (
+            f"The best of {n_candidates} candidates on {on} was ahead by {behind:.4f}, "
+            f"within noise ({noise}), so the simpler one was kept."
+        )
 
 
 def choose(
@@ -208,14 +241,13 @@ def choose(
     comparison: Comparison,
     sizes: EffectiveCounts,
     curves: Sequence[Curves],
-    trials: Trials | None = None,
     rule: OneStandardError | None = None,
 ) -> Chosen:
     """Choose the simplest candidate within one standard error of the best.
 
     ``curves`` are those of the held-out scores of the candidates, and ``sizes`` the effective
-    sample sizes of the rows. ``trials`` are what was chosen on the same rows before the candidates
-    were made. ``rule`` is another one-standard-error rule than that of the comparison.
+    sample sizes of the rows. ``rule`` is another one-standard-error rule than that of the
+    comparison.
     """
     complexities = [candidate.complexity for candidate in candidates]
     if rule is None:
@@ -233,7 +265,6 @@ def choose(
         rule.among(kept),
         sizes,
         curves[0].whole.prior,
-        trials,
     )
     return Chosen(candidates, comparison, index, choice, kept)
 

@@ -142,7 +142,7 @@ class DirectionPrices:
         comparison = compare(metric, self._curves)
         losses, folds = comparison.losses, comparison.fold_losses
         gaps: list[Gap | None] = [
-            Gap.of_folds(float(losses[k] - losses[0]), folds[k] - folds[0])
+            Gap.of_folds(float(losses[k] - losses[0]), folds[k] - folds[0], metric.largest_gap)
             for k in range(1, len(losses))
         ]
         known = gaps if len(self.requested) <= _MOST else [None] * len(self.requested)

@@ -35,11 +35,9 @@ from directrix.fitting.guarantee import Guarantee
 from directrix.fitting.training_rows import (
     Rows,
     class_factors,
-    factors_of,
     require_all_folds,
     reweighted,
 )
-from directrix.fitting.trials import Trials
 from directrix.frontier.compare import compare
 from directrix.metrics.base import Metric
 from directrix.metrics.segments import InEverySegment
@@ -238,14 +236,12 @@ class CountedScores:
             return replace(held_out, segments=segments), None
         return held_out, replace(held_out, histograms=(apart,), segments=segments)
 
-    def choose(
-        self, metric: Metric, candidates: Sequence[Any], trials: Trials | None = None
-    ) -> Chosen:
+    def choose(self, metric: Metric, candidates: Sequence[Any]) -> Chosen:
         """Choose among the candidates as on rows; see `choose`."""
         curves, complexities = self.curves, [each.complexity for each in candidates]
         comparison = compare(metric, curves, curves[0].criterion(metric), complexities)
         sizes = EffectiveCounts(*curves[0].sizes)
-        return choose(metric, candidates, comparison, sizes, curves, trials)
+        return choose(metric, candidates, comparison, sizes, curves)
 
 
 @dataclass(frozen=True)
@@ -328,7 +324,7 @@ class SourceFit:
         moments = surveyed.moments
         if self.apart is not None:
             moments = replace(moments, parts=moments.parts[: self.apart])
-        return reweighted(moments, class_factors(self.class_weight, moments))
+        return reweighted(moments, self.class_weight)
 
     def sampled_rows(
         self, surveyed: Surveyed, classes: AnyArray
@@ -340,14 +336,14 @@ class SourceFit:
         label, sample = classes[-1], surveyed.sample
         assert sample is not None  # noqa: S101 - a survey with a sample has one
         weights = surveyed.totals.weights(label, without_folds=(self.apart,))
-        factors = factors_of(self.class_weight, classes, weights)
-        class_weights = weights * factors
+        factors = class_factors(self.class_weight, classes.tolist(), weights.tolist())
+        class_weights = weights * np.array(factors)
         positive = sample.y == label
         require_all_folds(sample.fold, positive, self.n_folds)
         total = np.array([sample.weight[~positive].sum(), sample.weight[positive].sum()])
         weight = sample.weight * (class_weights / total)[positive.astype(np.intp)]
-        negatives, positives = factors.tolist()
-        return Rows(sample.X, positive, weight, sample.fold), (negatives, positives)
+        negative, positives = factors
+        return Rows(sample.X, positive, weight, sample.fold), (negative, positives)
 
 
 def weighted_by(weight: Any, class_weight: Any) -> str:

@@ -48,7 +48,7 @@ from directrix.frontier.curves import ScoreCurves, round_scores
 from directrix.metrics import AUC
 from directrix.metrics.base import Metric
 from directrix.models.operating_point import OF_GIVEN_SCORES, ClaimVariance, OperatingPoint
-from directrix.models.report import UNKNOWN, CandidateResult, DirectReport
+from directrix.models.report import CandidateResult, DirectReport
 from directrix.rows.keys import copy_keys, copy_numbers, hash_with_label, position_keys, row_hash
 from directrix.rows.rows import as_rows, feature_names_of, is_frame
 
@@ -529,8 +529,7 @@ def report_on_scores(metric: Metric, rows: Rows, name: str, why: str) -> DirectR
     curve = curve_maker(rows.positive, rows.weight)(np.asarray(rows.X)[:, 0])
     tried = (CandidateResult(name, metric.best_value(curve), float("nan")),)
     chance = metric.chance(curve.prior, curve.positives + curve.negatives)
-    rows_name = "held-out rows"
-    return DirectReport(metric, rows_name, tried, name, why, UNKNOWN, None, chance=chance)
+    return DirectReport(metric, "held-out rows", tried, name, why, chance=chance)
 
 
 def warn_about_refit(

@@ -74,69 +74,49 @@ def unit_of(weight: FloatArray) -> WeightUnit:
     return WeightUnit.of(float(weight.sum()), int(np.count_nonzero(weight)))
 
 
-def class_factors(class_weight: Any, moments: Moments) -> tuple[float, float]:
-    """Return the class weights of the negatives and of the positives.
+def class_factors(
+    class_weight: Any, labels: Sequence[Any], weights: Sequence[float]
+) -> tuple[float, ...]:
+    """Return the weight of each class; refuse extreme ones.
 
     scikit-learn's ``compute_class_weight`` counts rows; here "balanced" sums their weights, so
     that a row of weight k counts as k rows.
 
-    ``class_weight`` is by label; a label that is not given has weight 1. ``moments`` are those of
-    two classes.
+    ``class_weight`` is by label; a label that is not given has weight 1. ``weights`` are those of
+    the rows of each class.
     """
-    weights = moments.negative.weight, moments.positive.weight
-    negative, positive = _factors(class_weight, moments.classes.tolist(), weights)
-    return negative, positive
-
-
-def factors_of(class_weight: Any, classes: AnyArray, weights: FloatArray) -> FloatArray:
-    """Return the weight of each class, as `class_factors` does, from the weight of its rows."""
-    return np.array(_factors(class_weight, classes.tolist(), weights.tolist()))
-
-
-def weights_by_class(
-    class_weight: Any, classes: AnyArray, code: AnyArray, weight: FloatArray
-) -> FloatArray:
-    """Return the weights of rows times their class weights; ``code`` indexes ``classes``."""
-    code = np.asarray(code, dtype=np.intp)
-    totals = np.bincount(code, weights=weight, minlength=len(classes))
-    factors = np.array(_factors(class_weight, classes.tolist(), totals.tolist()))
-    weighted: FloatArray = weight * factors[code]
-    return weighted
-
-
-def _factors(class_weight: Any, labels: list[Any], weights: Sequence[float]) -> tuple[float, ...]:
-    """Return the weight of each class; refuse extreme ones."""
-    factors = _given_factors(class_weight, labels, weights)
+    if class_weight is None:
+        factors = (1.0,) * len(labels)
+    elif isinstance(class_weight, str) and class_weight == "balanced":
+        known = all(weights)
+        factors = tuple(sum(weights) / (len(labels) * each) if known else 1.0 for each in weights)
+    elif not isinstance(class_weight, Mapping) or set(class_weight) - set(labels):
+        msg = (
+            f"class_weight must be 'balanced' or a dict with the labels {labels} as keys, not "
+            f"{class_weight!r}"
+        )
+        raise ValueError(msg)
+    else:
+        factors = tuple(float(class_weight.get(label, 1.0)) for label in labels)
+        if not all(0 < factor < float("inf") for factor in factors):
+            msg = f"class weights must be positive and finite, not {class_weight!r}"
+            raise ValueError(msg)
     for weight, factor in zip(weights, factors, strict=True):
         if weight:
             require_moderate_weight(weight * factor)
     return factors
 
 
-def _given_factors(
-    class_weight: Any, labels: list[Any], weights: Sequence[float]
-) -> tuple[float, ...]:
-    if class_weight is None:
-        return (1.0,) * len(labels)
-    if isinstance(class_weight, str) and class_weight == "balanced":
-        if not all(weights):
-            return (1.0,) * len(labels)
-        return tuple(sum(weights) / (len(labels) * total) for total in weights)
-    if not isinstance(class_weight, Mapping) or set(class_weight) - set(labels):
-        msg = (
-            f"class_weight must be 'balanced' or a dict with the labels {labels} as keys, not "
-            f"{class_weight!r}"
-        )
-        raise ValueError(msg)
-    factors = tuple(float(class_weight.get(label, 1.0)) for label in labels)
-    if not all(0 < factor < float("inf") for factor in factors):
-        msg = f"class weights must be positive and finite, not {class_weight!r}"
-        raise ValueError(msg)
-    return factors
+def factors_of_moments(class_weight: Any, moments: Moments) -> tuple[float, float]:
+    """Return the class weights of the negatives and of the positives of a summary."""
+    weights = moments.negative.weight, moments.positive.weight
+    negative, positive = class_factors(class_weight, moments.classes.tolist(), weights)
+    return negative, positive
 
 
-def reweighted(moments: Moments, factors: tuple[float, float]) -> Moments:
+def reweighted(moments: Moments, class_weight: Any) -> Moments:
     """Return the moments with the prior that class weights give; the classes stay the same."""
+    factors = factors_of_moments(class_weight, moments)
     if factors[0] == factors[1] or not (moments.positive.count and moments.negative.count):
         return moments
     odds = moments.prior / (1.0 - moments.prior) * factors[1] / factors[0]
@@ -144,11 +124,6 @@ def reweighted(moments: Moments, factors: tuple[float, float]) -> Moments:
 
 
 # ── Standardised features, and lines converted between the two units ──────────────────────────────
-
-
-_ROUNDING = 1e-12
-#: Between its inverse and this, squares of deviations neither overflow nor underflow.
-_SAFE = 1e140
 
 
 @dataclass(frozen=True)
@@ -164,16 +139,15 @@ class Standardization:
     @classmethod
     def of(cls, X: Any, weight: FloatArray) -> Standardization:
         """Return the standardisation by mean and standard deviation."""
-        share = weight / weight.sum()
-        if sparse.issparse(X):
-            scale = _positive(_sparse_deviation(share, X.astype(np.float64)))
-            return cls(np.zeros(X.shape[1]), _invertible(scale))
-        mean = share @ X
-        with np.errstate(over="ignore"):  # values close to the largest float
-            deviation = _dense_deviation(share, X - mean)
-        # In a constant column of 1e12 the deviation is nothing but rounding.
-        deviation[deviation <= 1e-13 * np.abs(mean)] = 0.0
-        return cls(mean, _invertible(_positive(deviation)))
+        share, is_sparse = weight / weight.sum(), sparse.issparse(X)
+        mean: FloatArray = np.zeros(X.shape[1]) if is_sparse else share @ X
+        with np.errstate(over="ignore", invalid="ignore"):  # values close to the largest float
+            deviation = _root_mean_square(share, X.astype(np.float64) if is_sparse else X - mean)
+            # In a constant column of 1e12 the deviation is nothing but rounding.
+            deviation[deviation <= 1e-13 * np.abs(mean)] = 0.0
+            scale = np.where(deviation == 0, 1.0, deviation)
+            _require_finite(1.0 / scale + scale, scale)
+        return cls(mean, scale)
 
     def rows(self, X: Any) -> Any:
         """Return the rows standardised, as float64."""
@@ -189,46 +163,17 @@ class Standardization:
         return np.append(weight, line[-1] - weight @ self.mean)
 
 
-def _dense_deviation(share: FloatArray, centred: FloatArray) -> FloatArray:
-    """Return the root mean square of each column, even if its squares over- or underflow."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        deviation: FloatArray = np.sqrt(share @ np.square(centred))
-    extreme = _extreme(deviation)
-    if extreme.size:
-        part = centred[:, extreme]
-        largest = np.abs(part).max(axis=0)
-        with np.errstate(invalid="ignore"):
-            part = part / _positive(largest)
-            deviation[extreme] = largest * np.sqrt(share @ np.square(part))
-    return deviation
-
-
-def _sparse_deviation(share: FloatArray, X: Any) -> FloatArray:
-    """Return the root mean square of each sparse column, zeros included."""
-    with np.errstate(over="ignore"):
-        deviation: FloatArray = np.sqrt(np.asarray(share @ X.power(2)).ravel())
-    extreme = _extreme(deviation)
-    part = sparse.coo_array(sparse.csr_array(X)[:, extreme])
-    if part.nnz:
-        largest = abs(part).max(axis=0).toarray().ravel()
-        row, column = part.coords
-        squares = share[row] * np.square(part.data / _positive(largest)[column])
-        total = np.bincount(column, weights=squares, minlength=len(extreme))
-        deviation[extreme] = largest * np.sqrt(total)
-    return deviation
-
-
-def _extreme(deviation: FloatArray) -> Any:
-    """Return the columns whose squares may have over- or underflowed."""
-    with np.errstate(invalid="ignore"):
-        return np.flatnonzero(~((deviation > 1.0 / _SAFE) & (deviation < _SAFE)))
-
-
-def _invertible(scale: FloatArray) -> FloatArray:
-    """Return the scale; refuse a column whose scale coefficients cannot be divided by."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        _require_finite(1.0 / scale + scale, scale)
-    return scale
+def _root_mean_square(share: FloatArray, X: Any) -> FloatArray:
+    # In units of a power of two, nothing but over- and underflow of squares is different.
+    largest = abs(X).max(axis=0)
+    largest = largest.toarray().ravel() if sparse.issparse(X) else largest
+    unit = np.ldexp(1.0, np.clip(np.frexp(largest)[1], -1021, 1023))
+    if sparse.issparse(X):
+        squares = np.asarray(share @ (X @ sparse.diags_array(1.0 / unit)).power(2)).ravel()
+    else:
+        squares = share @ np.square(X / unit)
+    root: FloatArray = unit * np.sqrt(squares)
+    return root
 
 
 def _require_finite(coefficients: FloatArray, scale: FloatArray) -> None:
@@ -241,10 +186,6 @@ def _require_finite(coefficients: FloatArray, scale: FloatArray) -> None:
             "power of ten."
         )
         raise ValueError(msg)
-
-
-def _positive(deviation: FloatArray) -> FloatArray:
-    return np.where(deviation == 0, 1.0, deviation)
 
 
 # ── Folds from the user: a splitter of scikit-learn, or groups of rows that stay together ─────────
@@ -453,7 +394,9 @@ class Rows(NamedTuple):
 
         ``labels`` are the negative and the positive one.
         """
-        weight = weights_by_class(class_weight, labels, self.positive, self.weight)
+        totals = np.bincount(self.positive, self.weight, minlength=2).tolist()
+        factors = class_factors(class_weight, labels.tolist(), totals)
+        weight = self.weight * np.array(factors)[self.positive.astype(np.intp)]
         names = [self.weighted_by, "class_weight" if np.ptp(weight / self.weight) > 0 else ""]
         return self._replace(weight=weight, weighted_by=" and ".join(filter(None, names)))
 
@@ -559,43 +502,13 @@ def sampled_rows(moments: Moments, class_weight: Any = None) -> Rows:
         raise ValueError(msg)
     positive = sample.y == moments.classes.tolist()[-1]
     shares = np.array([1.0 - moments.prior, moments.prior])
-    totals = moments.count * shares * class_factors(class_weight, moments)
+    totals = moments.count * shares * factors_of_moments(class_weight, moments)
     sampled = np.bincount(positive, sample.weight, minlength=2)
     weight = sample.weight * (totals / sampled)[positive.astype(np.intp)]
     rows = Rows(sample.X, positive, weight, sample.fold, keys=sample.hashes)
     given = {"sample_weight": np.ptp(sample.weight) > 0, "class_weight": class_weight is not None}
     by = " and ".join(name for name, weighted in given.items() if weighted)
     return rows._replace(weighted_by=by, fold=sample.fold if moments.folded else None)
-
-
-class Prepared(NamedTuple):
-    """Standardised rows: all of them, and those on which candidates are compared.
-
-    ``rows`` are all rows, for the final fit. ``seen`` have folds; they are the same rows unless
-    they are too many.
-    """
-
-    units: Standardization
-    rows: Rows
-    seen: Rows
-
-
-def prepare(
-    rows: Rows, n_folds: int, most: int | None, units: Standardization | None = None
-) -> Prepared:
-    """Standardise rows and assign folds; see `Rows.in_folds`.
-
-    ``units`` are those of rows that are not to be standardised: the coordinates of a kernel
-    expansion.
-    """
-    seen = rows.in_folds(n_folds, most)
-    if len(seen.positive) == len(rows.positive):
-        rows = seen
-    if units is not None:
-        return Prepared(units, rows, seen)
-    units = Standardization.of(rows.X, rows.weight)
-    made = rows._replace(X=units.rows(rows.X))
-    return Prepared(units, made, made if rows is seen else seen._replace(X=units.rows(seen.X)))
 
 
 def class_folds(keys: AnyArray, positive: AnyArray, n_folds: int) -> IntArray | None:

@@ -31,20 +31,17 @@ class Gap(NamedTuple):
     high: float
 
     @classmethod
-    def of_folds(cls, mean: float, differences: FloatArray) -> Gap:
+    def of_folds(cls, mean: float, differences: FloatArray, most: float = np.inf) -> Gap:
         """Return a gap with the interval of paired differences over folds.
 
         The gap differs from the mean over folds by what the choice of a model promised too much,
-        and that is known as badly as it is large: the interval grows by it.
+        and that is known as badly as it is large: the interval grows by it. ``most`` is the largest
+        gap that values of the metric can have.
         """
         taken = mean - (float(differences.mean()) if len(differences) else mean)
         reach = float(np.hypot(half_width(differences), taken))
         low, high = round(mean - reach, _DIGITS), round(mean + reach, _DIGITS)
-        return cls(mean, low, high)
-
-    def within(self, most: float) -> Gap:
-        """Return the gap of a metric whose values differ by no more than that."""
-        return Gap(*(float(np.clip(end, -most, most)) for end in self))
+        return cls(*np.clip([mean, low, high], -most, most).tolist())
 
     @property
     def is_none(self) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any, NamedTuple
@@ -11,7 +10,6 @@ import numpy as np
 
 from directrix._printing import html_table, text_table
 from directrix._typing import FloatArray
-from directrix.frontier.compare import Candidate, Comparison
 from directrix.metrics.base import Metric
 from directrix.models.gap import Gap
 from directrix.models.segment_rates import SegmentRates
@@ -110,8 +108,6 @@ class CardSizes(tuple[SizeResult, ...]):
 
 # ── DirectReport: the candidates that were tried, which was chosen and why ────────────────────────
 
-#: Factor from which standard errors that few rows widen are not printed as such.
-_CAUTIOUS = 2.0
 #: What the best choice is compared with.
 BASELINE = "logistic regression"
 _SHOWN = 10
@@ -134,6 +130,14 @@ class CandidateResult(NamedTuple):
     error: float
     folds: tuple[float, ...] = ()
     criterion: float = float("nan")
+
+    @classmethod
+    def of(
+        cls, name: str, metric: float, folds: FloatArray, criterion: float = float("nan")
+    ) -> CandidateResult:
+        """Return the result of a candidate from the metric of all rows and of each fold."""
+        error = folds.std(ddof=1) / np.sqrt(len(folds)) if len(folds) > 1 else np.nan
+        return cls(name, float(metric), float(error), tuple(folds.tolist()), float(criterion))
 
 
 class Estimate(NamedTuple):
@@ -214,8 +218,8 @@ class DirectReport:
     tried: tuple[CandidateResult, ...]
     chosen: str
     why: str
-    expected: Estimate
-    gap: Gap | None
+    expected: Estimate = UNKNOWN
+    gap: Gap | None = None
     unbinned_baseline: Gap | None = None
     directions: tuple[DirectionEffect, ...] = ()
     caught: str = ""
@@ -227,20 +231,6 @@ class DirectReport:
     columns_tried: tuple[int, int] | None = None
     findings: tuple[Any, ...] = ()
 
-    def __post_init__(self) -> None:
-        """Keep the ends of differences of rates within -1 and 1, however few the rows are."""
-        most, size = self.metric.largest_gap, self.size
-        for name in ("gap", "unbinned_baseline"):
-            gap = getattr(self, name)
-            object.__setattr__(self, name, None if gap is None else gap.within(most))
-        if size is not None:
-            object.__setattr__(self, "size", size._replace(gap=size.gap.within(most)))
-        effects = (
-            each._replace(effect=each.effect and each.effect.within(most))
-            for each in self.directions
-        )
-        object.__setattr__(self, "directions", tuple(effects))
-
     @property
     def baseline_gap(self) -> Gap | None:
         """The gap to the simpler model that the choice was compared with, if there is one."""
@@ -250,63 +240,6 @@ class DirectReport:
     def baseline(self) -> str:
         """Name of the simpler model of ``baseline_gap``."""
         return UNBINNED_BASELINE if self.gap is None else BASELINE
-
-    @classmethod
-    def of(
-        cls,
-        metric: Metric,
-        rows: str,
-        candidates: Sequence[Candidate],
-        comparison: Comparison,
-        chosen: int,
-        expected: Estimate,
-        better: float,
-        *,
-        chance: float = float("nan"),
-    ) -> DirectReport:
-        """Report the comparison of candidates on named rows, and the choice of one by its index.
-
-        `expected` is the metric of the choice on new rows, and `better` how much better than the
-        best candidate of complexity zero it is expected to be.
-        """
-        sign = -1.0 if metric.greater_is_better else 1.0
-        losses, fold_losses = comparison.losses, comparison.fold_losses
-        deciding = comparison.deciding
-        tried = tuple(
-            CandidateResult(
-                candidates[k].name,
-                float(sign * losses[k]),
-                _standard_error(fold_losses[k]),
-                tuple((sign * fold_losses[k]).tolist()),
-                float(sign * deciding[k]),
-            )
-            for k in np.argsort(deciding, kind="stable")
-        )
-        logistic = [k for k, candidate in enumerate(candidates) if candidate.complexity == 0.0]
-        gap = None
-        if logistic:
-            best_simple = min(logistic, key=lambda k: deciding[k])
-            gap = Gap.of_folds(better, fold_losses[best_simple] - fold_losses[chosen])
-        best = comparison.best
-        why = f"It was the best of {len(candidates)} candidates on {rows}."
-        if len(candidates) == 1:
-            why = "There was no other candidate."
-        if chosen != best:
-            behind = float(deciding[chosen] - deciding[best])
-            error, caution = comparison.standard_errors(best)[chosen], comparison.criterion.caution
-            noise = f"standard error {error:.4f}"
-            if caution > _CAUTIOUS:
-                noise = (
-                    f"standard error {error / caution:.4f}, taken {caution:.1f} times because one "
-                    "class has few rows"
-                )
-            on = f"{rows}," if "," in rows else rows
-            why = (
-                f"The best of {len(candidates)} candidates on {on} was ahead by {behind:.4f}, "
-                f"within noise ({noise}), so the simpler one was kept."
-            )
-        name = candidates[chosen].name
-        return cls(metric, rows, tried, name, why, expected, gap, chance=chance)
 
     @property
     def no_better_than_constant(self) -> bool:
@@ -451,8 +384,3 @@ def sentence(text: str) -> str:
 def _error_text(tried: CandidateResult) -> str:
     """Return the standard error as text; empty without folds."""
     return "" if np.isnan(tried.error) else f"{tried.error:.4f}"
-
-
-def _standard_error(values: FloatArray) -> float:
-    """Return the standard error of a mean over folds."""
-    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")

@@ -87,10 +87,11 @@ def test_a_report_names_what_rates_are_weighted_by_and_what_ties_hide():
 
 @pytest.mark.filterwarnings("ignore::directrix.exceptions.FewRowsWarning")
 def test_few_rows_are_said_and_rates_differ_by_one_at_most():
-    wide = Gap(0.125, -1.8635, 2.1135)
+    folds = np.array([1.2, -0.9])
     for metric, most in ((RecallAtFPR(0.1), 1.0), (MCC(), 2.0), (Cost(fp=1, fn=5), np.inf)):
-        made = report(metric, UNKNOWN, 0.1, unbinned_baseline=wide)
-        assert made.unbinned_baseline == (0.125, max(-1.8635, -most), min(2.1135, most))
+        gap, wide = Gap.of_folds(0.125, folds, metric.largest_gap), Gap.of_folds(0.125, folds)
+        assert wide.high > 2.0
+        assert gap == (0.125, max(wide.low, -most), min(wide.high, most))
     rng = np.random.default_rng(3)
     X = rng.normal(size=(60, 2))
     few = X[:, 0] + rng.logistic(size=60) > 1.5

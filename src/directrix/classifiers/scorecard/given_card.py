@@ -71,6 +71,6 @@ def typed_card_on_rows(
     classifier._seen = TableProfile.of_bins(binner, seen)  # noqa: SLF001 - likewise
     made = replace(made, bins=bins, counts=counts)
     why = f"Its points and its cutoff of {card.cutoff:g} were given."
-    report = DirectReport(metric, _ROWS, (), "existing card", why, assessment.estimate, None)
+    report = DirectReport(metric, _ROWS, (), "existing card", why)
     classifier._set_model(FittedCard(fitted, report, made))  # noqa: SLF001 - likewise
     return classifier
