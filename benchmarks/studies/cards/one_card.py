@@ -1,18 +1,27 @@
-"""The card of one penalised likelihood against the card of many candidates, and boosting.
+"""The card of one penalised likelihood against the card of many candidates, boosting and others.
 
 ``python -m benchmarks.studies.cards.one_card`` fits the card and LightGBM, with 150 trees of 7
 leaves and by its defaults, to twelve tables and twelve sets of numbers, at most 6,000 rows of each,
-first one fold of all, then the next. ``--quick`` measures one fold of the two smallest tables;
-``--folds`` says how many folds. The card of many candidates was measured on the same folds by the
-last commits that made it, which the rows name. The report has the differences of both cards, and
-the gate that decided which of them `ScorecardClassifier` makes.
+first one fold of all, then the next. Two folds then have slower rivals: logistic regression over
+one-hot texts, weights of evidence by optbinning, an EBM of four bags (all as in the arena of
+tables), the card of counts alone, from one pass in five folds, and a card of at most 20 lines for
+FasterRisk, which is fitted to one fold with ten conditions on bins (see `integer_cards.py`; it has
+no probabilities). Where the arena of tables has the same rows in the same folds, the values of its
+rivals are read from there.
+
+``--quick`` measures one fold of the two smallest tables; ``--folds`` says how many folds. The card
+of many candidates was measured on the same folds by the last commits that made it, which the rows
+name. The report has the differences of all, and the gate that decided which of both cards
+`ScorecardClassifier` makes.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import product
 from statistics import fmean, stdev
 from typing import Any
@@ -20,26 +29,36 @@ from typing import Any
 import numpy as np
 
 from benchmarks.arena.protocol import GENERAL
-from benchmarks.harness.data import TABLES
-from benchmarks.harness.markdown import signed_error, table
+from benchmarks.arena.tables.protocol import MEASURED as ARENA
+from benchmarks.harness.data import TABLES, Rows
+from benchmarks.harness.markdown import bold_if, signed_error, table
 from benchmarks.harness.record import Record, Row, package_commit
 from benchmarks.harness.runner import Part, Study, timed
-from benchmarks.rivals.base import LogLoss
+from benchmarks.rivals.base import LogLoss, TableRival
+from benchmarks.rivals.tables import EBM, LINE, TABLE_RIVALS
+from benchmarks.studies.cards import faster_risk
 from benchmarks.studies.cards.folds import FOLDS, split
-from directrix import ScorecardClassifier
+from benchmarks.studies.cards.integer_cards import fit_faster_risk
+from directrix import Binner, ScorecardClassifier
+from directrix._typing import FloatArray
 from directrix.metrics import AUC, RecallAtFPR
+from directrix.tables import BinCounts
 
 #: Every second of the general sets of numbers, from the smallest of 700 rows on.
 NUMBERS = GENERAL[4:28:2]
+SETS = (*TABLES, *NUMBERS)
 MOST_ROWS = 6_000
 QUICK = ("german_credit", "hmda_boston")
-GROWN, LANDED = "one likelihood", "many candidates"
+GROWN, LANDED, SMALL = "one likelihood", "many candidates", "one likelihood, 20 lines"
 TREES = {"LightGBM, 7 leaves": {"n_estimators": 150, "num_leaves": 7}, "LightGBM": {}}
-METHODS = (GROWN, LANDED, *TREES)
-#: What can be measured; the other card is recorded.
-MEASURED = (GROWN, *TREES)
+COUNTS, RISK = "counts alone", "FasterRisk, 10 conditions"
+FAST_RIVALS = (SMALL, COUNTS, LINE, "weights of evidence")
+RIVALS = (*FAST_RIVALS, EBM, RISK)
+METHODS = (GROWN, LANDED, *TREES, *RIVALS)
+RIVAL_FOLDS, FOLDS_OF_COUNTS = 2, 5
 METRICS: dict[str, Any] = {
     "AUC": AUC(),
+    "recall at FPR 1 %": RecallAtFPR(0.01),
     "recall at FPR 5 %": RecallAtFPR(0.05),
     "log loss": LogLoss(),
 }
@@ -51,97 +70,214 @@ MOST_CPU = 0.4
 def measure(fold: int, name: str, missing: list[tuple[str]]) -> list[tuple[object, ...]]:
     """Fit the missing methods to one fold of one set."""
     train, test = split(name, fold, MOST_ROWS)
-    rows = []
-    for (method,) in missing:
-        X, tested = train.X, test.X
-        if method in TREES:
-            from lightgbm import LGBMClassifier  # noqa: PLC0415 - optional
+    return [
+        (fold, name, method, *_measured(method, train, test), package_commit())
+        for (method,) in missing
+    ]
 
-            classifier: Any = LGBMClassifier(**TREES[method], n_jobs=1, verbose=-1)
-            texts = X.select_dtypes(exclude="number").columns
-            kinds = {text: X[text].astype("category").dtype for text in texts}
-            X, tested = X.astype(kinds), tested.astype(kinds)
-        else:
-            classifier = ScorecardClassifier("auc")
-        _, cpu = timed(classifier.fit, X, train.y)
-        chance = np.clip(classifier.predict_proba(tested)[:, 1], 1e-15, 1.0 - 1e-15)
-        odds = np.log(chance / (1.0 - chance))
-        values = [f"{metric.score(test.y, odds):.6g}" for metric in METRICS.values()]
-        lines = "" if method in TREES else classifier.card_.n_lines
-        rows.append((fold, name, method, *values, lines, f"{cpu:.3g}", package_commit()))
-    return rows
+
+def _measured(method: str, train: Rows, test: Rows) -> tuple[object, ...]:
+    """Return the metrics of a method, its lines and its CPU seconds."""
+    printed: object = ""
+    if method in TREES:
+        odds, cpu = timed(boosted, train, test, **TREES[method])
+    elif method == RISK:
+        scored = fit_faster_risk(train, test, faster_risk.Settings(10))
+        if scored is None:
+            return (*("" for _ in METRICS), "", "")
+        values = [f"{metric.score(test.y, scored.scores):.6g}" for metric in METRICS.values()]
+        return (*values[:-1], "", scored.points.n_lines, f"{scored.cpu:.3g}")
+    elif method in TABLE_RIVALS:
+        rival = TABLE_RIVALS[method]
+        assert isinstance(rival, TableRival)
+        said, cpu = timed(rival.log_odds, train, test)
+        odds = said.test
+    else:
+        classifier = ScorecardClassifier("auc", max_lines=20 if method == SMALL else "auto")
+        fit = partial(fit_counts, classifier) if method == COUNTS else classifier.fit
+        _, cpu = timed(fit, train.X, train.y)
+        odds, printed = _log_odds(classifier, test.X), classifier.card_.n_lines
+    values = [f"{metric.score(test.y, odds):.6g}" for metric in METRICS.values()]
+    return (*values, printed, f"{cpu:.3g}")
+
+
+def boosted(train: Rows, test: Rows, **options: Any) -> FloatArray:
+    """Return the log-odds of test rows by LightGBM, with texts as categories."""
+    from lightgbm import LGBMClassifier  # noqa: PLC0415 - optional
+
+    texts = train.X.select_dtypes(exclude="number").columns
+    kinds = {text: train.X[text].astype("category").dtype for text in texts}
+    model = LGBMClassifier(**options, n_jobs=1, verbose=-1).fit(train.X.astype(kinds), train.y)
+    return _log_odds(model, test.X.astype(kinds))
+
+
+def fit_counts(classifier: ScorecardClassifier, X: Any, y: Any) -> None:
+    """Fit a card to counts of bins in folds, without the rows."""
+    fold = np.arange(len(y)) % FOLDS_OF_COUNTS
+    classifier.fit_summary(BinCounts.of(Binner().fit(X), X, y, fold=fold))
+
+
+def _log_odds(model: Any, X: Any) -> FloatArray:
+    chance = np.clip(model.predict_proba(X)[:, 1], 1e-15, 1.0 - 1e-15)
+    odds: FloatArray = np.log(chance / (1.0 - chance))
+    return odds
+
+
+def recorded() -> Iterator[Row]:
+    """Yield what the arena of tables measured on the same rows in the same folds."""
+    for row in ARENA.rows():
+        same = row["set"] in SETS and int(row["rows"]) <= MOST_ROWS and row["repeat"] == "0"
+        if same and row["rival"] in RIVALS:
+            own = {"method": row["rival"], "log loss": row["log-loss"], "cpu": row["cpu_seconds"]}
+            yield row | own
+
+
+# ── the report ────────────────────────────────────────────────────────────────────────────────────
+
+
+class Results:
+    """Values by method, column, set and fold."""
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        self.values: dict[tuple[str, str, str], dict[str, float]] = defaultdict(dict)
+        for row in rows:
+            for column in (*METRICS, "cpu", "lines"):
+                if row.get(column):
+                    key = row["method"], column, row["set"]
+                    self.values[key][row["fold"]] = float(row[column])
+
+    def mean(self, method: str, column: str, name: str) -> float | None:
+        """Return the mean over the folds."""
+        of_folds = self.values.get((method, column, name))
+        return fmean(of_folds.values()) if of_folds else None
+
+    def pair(self, method: str, column: str, name: str) -> tuple[float, float] | None:
+        """Return the means of the card and of a method over the folds that both have."""
+        first, other = (self.values.get((m, column, name), {}) for m in (GROWN, method))
+        shared = first.keys() & other.keys()
+        return (
+            (fmean(first[k] for k in shared), fmean(other[k] for k in shared)) if shared else None
+        )
+
+    def gaps(self, method: str, column: str, names: Sequence[str]) -> list[float]:
+        """Return the card less a method in each set that has both."""
+        pairs = (self.pair(method, column, name) for name in names)
+        return [a - b for a, b in filter(None, pairs)]
+
+    def cpu_ratio(self, method: str, names: Sequence[str]) -> float:
+        """Return the CPU time of the card relative to that of a method."""
+        ours, theirs = np.transpose([p for n in names if (p := self.pair(method, "cpu", n))])
+        return float(ours.sum() / theirs.sum())
 
 
 def lines(rows: list[Row]) -> list[str]:
     """Return the report."""
-    values: dict[tuple[str, str, str], list[float]] = defaultdict(list)
-    every = [{(row["fold"], row["set"]) for row in rows if row["method"] == m} for m in METHODS]
-    done = set.intersection(*every)
-    for row in rows:
-        if (row["fold"], row["set"]) in done:
-            for column in (*METRICS, "cpu", "lines"):
-                if row[column]:
-                    values[row["set"], row["method"], column].append(float(row[column]))
-    names = [name for name in (*TABLES, *NUMBERS) if (name, GROWN, "AUC") in values]
+    results = Results([*rows, *recorded()])
     text = ["# One likelihood, or many candidates", "", "How: see `one_card.py`."]
-    if not names:
+    if not any(results.mean(GROWN, "AUC", name) for name in SETS):
         return [*text, "", "Nothing was measured yet."]
+    text += _means(results)
+    if results.gaps(LANDED, "AUC", SETS):
+        text += _gate(results)
+    for metric in METRICS:
+        text += _each_set(results, metric)
+    return [*text, *_sizes(results)]
 
-    def gaps(other: str, column: str, of: Sequence[str]) -> list[float]:
-        both = [name for name in of if (name, other, column) in values and name in names]
-        of_names = [
-            (fmean(values[n, GROWN, column]), fmean(values[n, other, column])) for n in both
-        ]
-        return [a - b for a, b in of_names]
 
-    kinds = {"all": names, "tables": tuple(TABLES), "numbers": NUMBERS}
-    for other in METHODS[1:]:
-        cells = []
-        for kind, of in kinds.items():
-            found = [gaps(other, metric, of) for metric in METRICS]
-            if len(found[0]) > 1:
-                errors = [stdev(each) / len(each) ** 0.5 for each in found]
-                shown = [
-                    signed_error(fmean(each), e) for each, e in zip(found, errors, strict=True)
-                ]
-                cells.append((kind, len(found[0]), *shown))
-        text += table(f"sets | number | {' | '.join(METRICS)}", cells, f"{GROWN} less {other}")
-    cpu = [sum(fmean(values[name, method, "cpu"]) for name in names) for method in (GROWN, LANDED)]
-    of_gate = [fmean(gaps(LANDED, metric, names)) for metric in METRICS]
+def _means(results: Results) -> list[str]:
+    """Return the differences by rival and kind of set."""
+    cells = []
+    for method, (kind, names) in product(METHODS[1:], (("tables", TABLES), ("numbers", NUMBERS))):
+        of_auc = results.gaps(method, "AUC", tuple(names))
+        if len(of_auc) < 2:
+            continue
+        folds = [len(results.values.get((method, "AUC", name), ())) for name in names]
+        few, most = min(filter(None, folds)), max(folds)
+        shown = [_with_error(results.gaps(method, metric, tuple(names))) for metric in METRICS]
+        ahead = f"{sum(gap > 0 for gap in of_auc)} of {len(of_auc)}"
+        number = str(few) if few == most else f"{few} to {most}"
+        cpu = f"{results.cpu_ratio(method, tuple(names)):.2g}"
+        cells.append((method, kind, number, ahead, *shown, cpu))
+    columns = f"method | sets | folds | ahead by AUC | {' | '.join(METRICS)} | CPU, ratio"
+    return table(columns, cells, f"{GROWN} less each other method")
+
+
+def _with_error(gaps: list[float]) -> str:
+    return signed_error(fmean(gaps), stdev(gaps) / len(gaps) ** 0.5) if len(gaps) > 1 else ""
+
+
+def _gate(results: Results) -> list[str]:
+    gaps = {metric: fmean(results.gaps(LANDED, metric, SETS)) for metric in GATE}
+    ratio = results.cpu_ratio(LANDED, SETS)
     kept = [
-        gap <= GATE[name] if name == "log loss" else gap >= GATE[name]
-        for name, gap in zip(METRICS, of_gate, strict=True)
+        gap <= GATE[name] if name == "log loss" else gap >= GATE[name] for name, gap in gaps.items()
     ]
-    kept.append(cpu[0] / cpu[1] <= MOST_CPU)
-    figures = [f"{gap:+.4f} ({GATE[name]:+g})" for name, gap in zip(METRICS, of_gate, strict=True)]
-    figures.append(f"{cpu[0] / cpu[1]:.2f} ({MOST_CPU:g})")
+    figures = [f"{gap:+.4f} ({GATE[name]:+g})" for name, gap in gaps.items()]
     cells = [
         (name, figure, "kept" if fine else "**not kept**")
-        for name, figure, fine in zip((*METRICS, "CPU, ratio"), figures, kept, strict=True)
+        for name, figure, fine in zip(
+            (*GATE, "CPU, ratio"),
+            (*figures, f"{ratio:.2f} ({MOST_CPU:g})"),
+            (*kept, ratio <= MOST_CPU),
+            strict=True,
+        )
     ]
-    text += table("figure | measured (at most lost) | gate", cells, "The gate")
+    return table("figure | measured (at most lost) | gate", cells, "The gate")
+
+
+def _each_set(results: Results, metric: str) -> list[str]:
+    """Return the card in each set, and its differences to the others; losses are bold."""
+    sign = 1.0 if METRICS[metric].greater_is_better else -1.0
+    others = [m for m in METHODS[1:] if results.gaps(m, metric, SETS)]
+    cells = []
+    for name in SETS:
+        value = results.mean(GROWN, metric, name)
+        if value is None:
+            continue
+        gaps = [results.gaps(method, metric, [name]) for method in others]
+        shown = [bold_if(f"{gap[0]:+.4f}", sign * gap[0] < 0) if gap else "" for gap in gaps]
+        cells.append((name, f"{value:.4f}", *shown))
+    title = f"Each set: {metric}, and the card less each other; what it loses is bold"
+    return table(" | ".join(("set", GROWN, *others)), cells, title)
+
+
+def _sizes(results: Results) -> list[str]:
     cells = [
         (
             name,
-            *(
-                f"{fmean(values[name, method, column]):.4g}"
-                if (name, method, column) in values
-                else ""
-                for column in ("AUC", "log loss", "cpu", "lines")
-                for method in METHODS[:3]
-            ),
+            *(f"{results.mean(m, 'lines', name) or 0:.0f}" for m in (GROWN, SMALL, RISK)),
+            *(f"{results.mean(m, 'cpu', name) or 0:.2g}" for m in METHODS),
         )
-        for name in names
+        for name in SETS
     ]
-    heading = [f"{column} {n}" for column in ("AUC", "log loss", "CPU", "lines") for n in "123"]
-    numbered = ", ".join(f"{k} {name}" for k, name in enumerate(METHODS[:3], start=1))
-    return [*text, *table(" | ".join(("set", *heading)), cells, f"Each set: {numbered}")]
+    heading = [*(f"lines, {m}" for m in (GROWN, SMALL, RISK)), *(f"CPU s, {m}" for m in METHODS)]
+    return table(" | ".join(("set", *heading)), cells, "Each set: lines and CPU seconds")
 
 
 def plan(args: argparse.Namespace) -> Iterable[tuple[object, ...]]:
     """Yield fold, set and method."""
-    names, folds = (QUICK, 1) if args.quick else ((*TABLES, *NUMBERS), args.folds)
-    return product(range(folds), names, MEASURED)
+    names, folds = (QUICK, 1) if args.quick else (SETS, args.folds)
+    return product(range(folds), names, (GROWN, *TREES))
+
+
+def plan_fast(args: argparse.Namespace) -> Iterator[tuple[object, ...]]:
+    """Yield what the arena has not measured of the faster rivals."""
+    yield from _not_recorded(args, FAST_RIVALS, RIVAL_FOLDS)
+
+
+def plan_slow(args: argparse.Namespace) -> Iterator[tuple[object, ...]]:
+    """Yield what the arena has not measured of the slower rivals, one fold of all before others."""
+    if faster_risk.VARIABLE in os.environ:
+        yield from _not_recorded(args, (RISK,), 1)
+    yield from _not_recorded(args, (EBM,), RIVAL_FOLDS)
+
+
+def _not_recorded(
+    args: argparse.Namespace, methods: Sequence[str], folds: int
+) -> Iterator[tuple[object, ...]]:
+    have = {(int(row["fold"]), row["set"], row["method"]) for row in recorded()}
+    every = product(range(min(folds, args.folds)), SETS, methods)
+    yield from () if args.quick else (key for key in every if key not in have)
 
 
 RECORD = Record.beside(
@@ -150,7 +286,7 @@ RECORD = Record.beside(
     "fold, set, method",
 )
 STUDY = Study(
-    [Part(RECORD, plan, measure, together=2)],
+    [Part(RECORD, some, measure, together=2) for some in (plan, plan_fast, plan_slow)],
     lines,
     quick="one fold of the two smallest tables",
     options={

@@ -20,5 +20,5 @@ def test_the_gate_compares_folds_that_all_methods_have(change, kept):
     rows.append(row(GROWN, NUMBERS[2], AUC=0.1))  # the others are not measured yet
     text = "\n".join(one_card.lines(rows))
     assert ("**not kept**" not in text) == kept
-    assert NUMBERS[2] not in text
+    assert f"{change:+.4f} (-0.001)" in text
     assert "0.25 (0.4)" in text  # the ratio of CPU times
