@@ -11,8 +11,8 @@ rivals are read from there.
 
 ``--quick`` measures one fold of the two smallest tables; ``--folds`` says how many folds. The card
 of many candidates was measured on the same folds by the last commits that made it, which the rows
-name. The report has the differences of all, and the gate that decided which of both cards
-`ScorecardClassifier` makes.
+name. The report has the differences of all, the gate that decided which of both cards
+`ScorecardClassifier` makes, and wide tables (`wide_tables.py`).
 """
 
 from __future__ import annotations
@@ -21,47 +21,32 @@ import argparse
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from itertools import product
 from statistics import fmean, stdev
-from typing import Any
 
 import numpy as np
 
 from benchmarks.arena.protocol import GENERAL
 from benchmarks.arena.tables.protocol import MEASURED as ARENA
-from benchmarks.harness.data import TABLES, Rows
+from benchmarks.harness.data import TABLES
 from benchmarks.harness.markdown import bold_if, signed_error, table
 from benchmarks.harness.record import Record, Row, package_commit
-from benchmarks.harness.runner import Part, Study, timed
-from benchmarks.rivals.base import LogLoss, TableRival
-from benchmarks.rivals.tables import EBM, LINE, TABLE_RIVALS
-from benchmarks.studies.cards import faster_risk
+from benchmarks.harness.runner import Part, Study
+from benchmarks.rivals.tables import EBM, LINE
+from benchmarks.studies.cards import faster_risk, wide_tables
 from benchmarks.studies.cards.folds import FOLDS, split
-from benchmarks.studies.cards.integer_cards import fit_faster_risk
-from directrix import Binner, ScorecardClassifier
-from directrix._typing import FloatArray
-from directrix.metrics import AUC, RecallAtFPR
-from directrix.tables import BinCounts
+from benchmarks.studies.cards.methods import COUNTS, GROWN, METRICS, RISK, SMALL, TREES, measured
 
 #: Every second of the general sets of numbers, from the smallest of 700 rows on.
 NUMBERS = GENERAL[4:28:2]
 SETS = (*TABLES, *NUMBERS)
 MOST_ROWS = 6_000
 QUICK = ("german_credit", "hmda_boston")
-GROWN, LANDED, SMALL = "one likelihood", "many candidates", "one likelihood, 20 lines"
-TREES = {"LightGBM, 7 leaves": {"n_estimators": 150, "num_leaves": 7}, "LightGBM": {}}
-COUNTS, RISK = "counts alone", "FasterRisk, 10 conditions"
+LANDED = "many candidates"
 FAST_RIVALS = (SMALL, COUNTS, LINE, "weights of evidence")
 RIVALS = (*FAST_RIVALS, EBM, RISK)
 METHODS = (GROWN, LANDED, *TREES, *RIVALS)
-RIVAL_FOLDS, FOLDS_OF_COUNTS = 2, 5
-METRICS: dict[str, Any] = {
-    "AUC": AUC(),
-    "recall at FPR 1 %": RecallAtFPR(0.01),
-    "recall at FPR 5 %": RecallAtFPR(0.05),
-    "log loss": LogLoss(),
-}
+RIVAL_FOLDS = 2
 #: What the new card may lose in the mean of all sets, and its CPU time relative to the other's.
 GATE = {"AUC": -0.001, "recall at FPR 5 %": -0.005, "log loss": 0.0005}
 MOST_CPU = 0.4
@@ -71,56 +56,9 @@ def measure(fold: int, name: str, missing: list[tuple[str]]) -> list[tuple[objec
     """Fit the missing methods to one fold of one set."""
     train, test = split(name, fold, MOST_ROWS)
     return [
-        (fold, name, method, *_measured(method, train, test), package_commit())
+        (fold, name, method, *measured(method, train, test), package_commit())
         for (method,) in missing
     ]
-
-
-def _measured(method: str, train: Rows, test: Rows) -> tuple[object, ...]:
-    """Return the metrics of a method, its lines and its CPU seconds."""
-    printed: object = ""
-    if method in TREES:
-        odds, cpu = timed(boosted, train, test, **TREES[method])
-    elif method == RISK:
-        scored = fit_faster_risk(train, test, faster_risk.Settings(10))
-        if scored is None:
-            return (*("" for _ in METRICS), "", "")
-        values = [f"{metric.score(test.y, scored.scores):.6g}" for metric in METRICS.values()]
-        return (*values[:-1], "", scored.points.n_lines, f"{scored.cpu:.3g}")
-    elif method in TABLE_RIVALS:
-        rival = TABLE_RIVALS[method]
-        assert isinstance(rival, TableRival)
-        said, cpu = timed(rival.log_odds, train, test)
-        odds = said.test
-    else:
-        classifier = ScorecardClassifier("auc", max_lines=20 if method == SMALL else "auto")
-        fit = partial(fit_counts, classifier) if method == COUNTS else classifier.fit
-        _, cpu = timed(fit, train.X, train.y)
-        odds, printed = _log_odds(classifier, test.X), classifier.card_.n_lines
-    values = [f"{metric.score(test.y, odds):.6g}" for metric in METRICS.values()]
-    return (*values, printed, f"{cpu:.3g}")
-
-
-def boosted(train: Rows, test: Rows, **options: Any) -> FloatArray:
-    """Return the log-odds of test rows by LightGBM, with texts as categories."""
-    from lightgbm import LGBMClassifier  # noqa: PLC0415 - optional
-
-    texts = train.X.select_dtypes(exclude="number").columns
-    kinds = {text: train.X[text].astype("category").dtype for text in texts}
-    model = LGBMClassifier(**options, n_jobs=1, verbose=-1).fit(train.X.astype(kinds), train.y)
-    return _log_odds(model, test.X.astype(kinds))
-
-
-def fit_counts(classifier: ScorecardClassifier, X: Any, y: Any) -> None:
-    """Fit a card to counts of bins in folds, without the rows."""
-    fold = np.arange(len(y)) % FOLDS_OF_COUNTS
-    classifier.fit_summary(BinCounts.of(Binner().fit(X), X, y, fold=fold))
-
-
-def _log_odds(model: Any, X: Any) -> FloatArray:
-    chance = np.clip(model.predict_proba(X)[:, 1], 1e-15, 1.0 - 1e-15)
-    odds: FloatArray = np.log(chance / (1.0 - chance))
-    return odds
 
 
 def recorded() -> Iterator[Row]:
@@ -181,7 +119,7 @@ def lines(rows: list[Row]) -> list[str]:
         text += _gate(results)
     for metric in METRICS:
         text += _each_set(results, metric)
-    return [*text, *_sizes(results)]
+    return [*text, *_sizes(results), *wide_tables.lines(wide_tables.RECORD.rows())]
 
 
 def _means(results: Results) -> list[str]:

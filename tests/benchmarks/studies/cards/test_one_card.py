@@ -3,7 +3,8 @@
 import pytest
 
 from benchmarks.studies.cards import one_card
-from benchmarks.studies.cards.one_card import GROWN, LANDED, NUMBERS, TREES
+from benchmarks.studies.cards.methods import GROWN, TREES
+from benchmarks.studies.cards.one_card import LANDED, NUMBERS
 
 
 def row(method, name, **values):
