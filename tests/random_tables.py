@@ -59,13 +59,13 @@ def random_table(
     """
     if makers is None:
         names = rng.choice(NAMES, size=rng.integers(1, 9), replace=False).tolist()
-        makers = {name: str(rng.choice(list(_MAKERS))) for name in names}
+        makers = {name: str(rng.choice(list(MAKERS))) for name in names}
     return pa.table({name: _column(rng, n_rows, maker) for name, maker in makers.items()}), makers
 
 
 def _column(rng: np.random.Generator, n: int, maker: str) -> pa.Array:
     """Return a column with a random share of missing values."""
-    made = _MAKERS[maker](rng, n)
+    made = MAKERS[maker](rng, n)
     column = made if isinstance(made, pa.Array) else pa.array(made)
     share = rng.choice([0.0, 0.0, 0.1, 0.6, 1.0], p=[0.3, 0.2, 0.3, 0.15, 0.05])
     missing = pa.array(rng.random(n) < share)
@@ -91,7 +91,7 @@ def _zoned(rng: np.random.Generator, n: int) -> pa.Array:
 
 
 #: Kinds of columns: each makes the values of a number of rows.
-_MAKERS: dict[str, Callable[[np.random.Generator, int], Any]] = {
+MAKERS: dict[str, Callable[[np.random.Generator, int], Any]] = {
     "normal": lambda rng, n: rng.normal(size=n),
     "far": lambda rng, n: 1e12 + rng.normal(size=n),
     "mostly_zero": lambda rng, n: np.where(rng.random(n) < 0.8, 0.0, rng.exponential(size=n)),

@@ -4,6 +4,9 @@ Rows are drawn, so that the truth is known. The quick form has fewer fits of eac
 prints the threshold of each law with what was measured.
 """
 
+from collections import Counter
+from contextlib import suppress
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,6 +16,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, roc_auc_score
 
 from directrix import Binner, ScorecardClassifier
+from directrix.exceptions import CardSizeError
+from directrix.fitting.directions import directions_of
+from directrix.models.card import IntegerPoints
 
 # Rows are few, which the classifier warns of.
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -142,6 +148,50 @@ def test_directions_are_kept_by_the_points_that_are_delivered(points, max_lines)
             side = sign if card.higher_is_positive else -sign
             ordered = card.columns[k][1 : 1 + card.bins[k].n_ordered]
             assert (side * np.diff(ordered) >= 0).all()
+
+
+def directed(rng, table):
+    """Return a random direction for most columns: texts by a list of their frequent levels."""
+    words = {}
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        counts = Counter(column.drop_null().to_pylist())
+        if rng.random() < 0.25 or not counts:
+            continue
+        words[name] = str(rng.choice(["increasing", "decreasing"]))
+        if isinstance(next(iter(counts)), str):
+            levels = sorted(level for level, count in counts.items() if count >= 10)
+            words[name] = [levels[k] for k in rng.permutation(len(levels))[:5]]
+    return {name: word for name, word in words.items() if isinstance(word, str) or len(word) > 1}
+
+
+def test_directions_hold_on_tables_of_all_forms_in_every_size(figure):
+    """Numbers, dates, booleans and texts, with missing values and weights; points are whole."""
+    random_tables = pytest.importorskip("random_tables", exc_type=ImportError)
+    steps = falls = 0
+    for seed in range(200 if LONG else 4):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(300, 801))
+        forms = rng.choice(sorted(random_tables.MAKERS), size=rng.integers(2, 8))
+        table, _ = random_tables.random_table(rng, n, {f"c{k}": f for k, f in enumerate(forms)})
+        words = directed(rng, table)
+        codes = [column.rank().fillna(0) for _, column in table.to_pandas().astype(str).items()]
+        y = rng.random(n) < expit(sum(rng.normal(0, 2) * np.sin(c * 9 / n) for c in codes) - 0.5)
+        scale = ("integer", IntegerPoints(20), IntegerPoints(5), "pdo", IntegerPoints(1))[seed % 5]
+        lines = ("auto", None, 10, 4, 25)[seed // 5 % 5]
+        model = ScorecardClassifier(points=scale, max_lines=lines, monotone=words)
+        model.fit(table, y, sample_weight=(None, rng.integers(1, 5, n))[seed % 2])
+        sizes = [model]
+        with suppress(CardSizeError):  # of cards of one size
+            sizes += [model.compact(size.lines) for size in model.sizes() if size.lines > 1]
+        for card in (each.card_ for each in sizes):
+            assert card.is_whole
+            for direction in directions_of(words, card.bins):
+                points = card.columns[direction.column][direction.rising]
+                rises = np.diff(points) if card.higher_is_positive else -np.diff(points)
+                steps, falls = steps + len(rises), falls + int((rises < 0).sum())
+    figure(f"directions of random tables: {falls} of {steps} steps against them (0)")
+    assert falls == 0
+    assert steps > 100
 
 
 def test_stated_cuts_and_special_values_have_cells_of_their_own():
