@@ -86,7 +86,7 @@ def of_card(model: ScorecardClassifier) -> dict[str, Any]:
     """Return the AUC of a card on new rows, its lines, and a hash of its points and cuts."""
     X, y = rows(NEW_ROWS, NEW_SEED)
     card = model.card_
-    said = hashlib.sha256(repr(([bins.cuts for bins in card.bins], card.intercept)).encode())
+    said = hashlib.sha256(repr((card.bins, card.intercept)).encode())
     for points in card.blocks:
         said.update(np.ascontiguousarray(points).tobytes())
     return {
