@@ -203,10 +203,14 @@ def plan_fast(args: argparse.Namespace) -> Iterator[tuple[object, ...]]:
     yield from _not_recorded(args, FAST_RIVALS, RIVAL_FOLDS)
 
 
-def plan_slow(args: argparse.Namespace) -> Iterator[tuple[object, ...]]:
-    """Yield what the arena has not measured of the slower rivals, one fold of all before others."""
+def plan_risk(args: argparse.Namespace) -> Iterator[tuple[object, ...]]:
+    """Yield one fold of FasterRisk, if there is one."""
     if faster_risk.VARIABLE in os.environ:
         yield from _not_recorded(args, (RISK,), 1)
+
+
+def plan_slow(args: argparse.Namespace) -> Iterator[tuple[object, ...]]:
+    """Yield what the arena has not measured of the slowest rival."""
     yield from _not_recorded(args, (EBM,), RIVAL_FOLDS)
 
 
@@ -224,7 +228,7 @@ RECORD = Record.beside(
     "fold, set, method",
 )
 STUDY = Study(
-    [Part(RECORD, some, measure, together=2) for some in (plan, plan_fast, plan_slow)],
+    [Part(RECORD, some, measure, together=2) for some in (plan, plan_fast, plan_risk, plan_slow)],
     lines,
     quick="one fold of the two smallest tables",
     options={
