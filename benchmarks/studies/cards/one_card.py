@@ -111,7 +111,14 @@ class Results:
 def lines(rows: list[Row]) -> list[str]:
     """Return the report."""
     results = Results([*rows, *recorded()])
-    text = ["# One likelihood, or many candidates", "", "How: see `one_card.py`."]
+    text = [
+        "# One likelihood, or many candidates",
+        "",
+        "How: see `one_card.py`. Differences are of the folds that both have; values of the card",
+        "are of all its folds. Its points are log-odds. Logistic regression has the C of best",
+        "AUC, so that its log loss is poor where all C rank alike. The CPU time of a rival has",
+        "that of its tuning, on the machine that measured it.",
+    ]
     if not any(results.mean(GROWN, "AUC", name) for name in SETS):
         return [*text, "", "Nothing was measured yet."]
     text += _means(results)
