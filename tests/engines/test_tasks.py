@@ -3,8 +3,8 @@ import pandas as pd
 import pytest
 
 from directrix.engines.column_roles import ColumnRoles, HashFolds, Partition
-from directrix.engines.tables import ArrowRows
 from directrix.engines.tasks import Fingerprint, Survey
+from directrix.rows.rows import FrameRows
 
 FEATURES = ["a", "b", "c"]
 N = 3000
@@ -112,7 +112,7 @@ def test_rows_of_an_arrow_table_are_taken_by_their_index():
     pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     rows = frame()[FEATURES]
     parts = [pa.Table.from_pandas(rows[k : k + 7], preserve_index=False) for k in range(0, 70, 7)]
-    arrow = ArrowRows(pa.concat_tables(parts), FEATURES)
+    arrow = FrameRows(pa.concat_tables(parts), FEATURES)
     for index in ([], [0], [6, 7], [3, 20, 21, 69], list(range(70))):
         taken = arrow.take(np.array(index, dtype=np.int64))
         np.testing.assert_array_equal(taken, rows.to_numpy()[index])

@@ -7,7 +7,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from directrix.rows.rows import as_floats, refused_type
+from directrix.rows.frames import as_floats, refused_type
 
 
 def objects(*values):
@@ -66,7 +66,7 @@ NUMBERS = {
 @pytest.mark.parametrize(("column", "values"), NUMBERS.values(), ids=NUMBERS)
 def test_numbers_become_floats_and_missing_values_nan(column, values):
     assert refused_type(column) is None
-    floats = as_floats(column)
+    floats = as_floats(np.asarray(column))
     assert floats.dtype == np.float64
     np.testing.assert_array_equal(floats, values)
 
@@ -75,4 +75,4 @@ def test_numbers_become_floats_and_missing_values_nan(column, values):
 def test_what_no_column_holds_is_neither(column):
     assert refused_type(column) is None
     with pytest.raises((TypeError, ValueError)):
-        as_floats(column)
+        as_floats(np.asarray(column))

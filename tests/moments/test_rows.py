@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 
+from directrix.rows.frames import is_frame
 from directrix.rows.rows import (
     ArrayRows,
     ColumnRows,
@@ -13,7 +14,6 @@ from directrix.rows.rows import (
     SparseRows,
     as_rows,
     canonical_csr,
-    is_frame,
 )
 
 TABLE = np.array([[1.0, 0.0, 3.0], [0.0, 5.0, 6.0], [7.0, 8.0, 0.0], [0.0, 0.0, 12.0]])

@@ -50,12 +50,8 @@ from directrix.fitting.training_rows import (
 )
 from directrix.frontier.pencil import require_rows_of_both
 from directrix.moments import Moments, ScoreHistogram
-from directrix.rows.rows import (
-    explain_rejection,
-    feature_names_of,
-    in_memory,
-    require_same_index,
-)
+from directrix.rows.frames import feature_names_of, in_memory, require_same_index
+from directrix.rows.rows import explain_rejection
 from directrix.tables import Column
 from directrix.tables.check import TableFinding, check_table
 from directrix.tables.profile import N_SEEN, TableProfile

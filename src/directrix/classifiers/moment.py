@@ -33,8 +33,9 @@ from directrix.metrics.base import Metric
 from directrix.metrics.table import resolve
 from directrix.models.operating_point import Calibration
 from directrix.moments import Moments
+from directrix.rows.frames import feature_names_of, in_memory, require_same_index
 from directrix.rows.keys import CopyCounter, folds_by_key, hash_with_label, row_hash
-from directrix.rows.rows import as_rows, feature_names_of, in_memory, require_same_index
+from directrix.rows.rows import as_rows
 from directrix.tables.table import Column, Table
 
 _FOLDS = 5

@@ -68,7 +68,7 @@ from directrix.models.operating_point import (
 )
 from directrix.moments import ScoreHistogram
 from directrix.moments.score_histogram import BINS
-from directrix.rows.rows import require_same_index
+from directrix.rows.frames import require_same_index
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray

@@ -20,8 +20,8 @@ from directrix.engines.readers import (
     open_iceberg,
     open_paths,
 )
-from directrix.engines.tables import is_arrow, vector_length
-from directrix.rows.rows import is_frame
+from directrix.engines.tables import vector_length
+from directrix.rows.frames import is_arrow, is_frame
 
 #: Number of values that are summarised at a time, and the least number of rows. Every summary
 #: determines its shift afresh, which costs as much as about ten thousand rows.

@@ -36,7 +36,13 @@ from directrix.rows.keys import (
     key_hash,
     row_hash,
 )
-from directrix.rows.labels import WeightUnit, as_labels, fold_numbers, numbered_names
+from directrix.rows.labels import (
+    WeightUnit,
+    as_labels,
+    fold_numbers,
+    missing_in,
+    numbered_names,
+)
 from directrix.rows.rows import Matrix, as_rows
 from directrix.rows.sums import TreeSum, tree_sum
 from directrix.tables import Column, Table
@@ -487,9 +493,7 @@ def _features(table: SourceTable, columns: tuple[Any, ...]) -> Matrix:
 def _require_present(group: Any) -> AnyArray:
     """Return groups as an array; raise ValueError if any is missing."""
     array: AnyArray = np.asarray(group)
-    values = array.tolist() if array.dtype.kind == "O" else ()
-    absent = {type(value).__name__ for value in values} & {"NoneType", "NAType", "NaTType"}
-    if absent or (array != array).any():  # noqa: PLR0124 - NaN and NaT
+    if missing_in(array).any():
         msg = "the column of by= is missing in some rows: fill it, or drop those rows"
         raise ValueError(msg)
     return array

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from directrix.engines.column_roles import ColumnRoles, Partition
-from directrix.engines.tables import SourceTable, as_table, is_table
+from directrix.engines.tables import SourceTable, as_table
+from directrix.rows.frames import is_table
 
 _SHORTEST, _LONGEST = 2, 4  # entries of a chunk that is a tuple
 IN_CHUNKS = ("target", "weight", "fold")  # roles of the entries after the features

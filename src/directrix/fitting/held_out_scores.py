@@ -49,8 +49,9 @@ from directrix.metrics import AUC
 from directrix.metrics.base import Metric
 from directrix.models.operating_point import OF_GIVEN_SCORES, ClaimVariance, OperatingPoint
 from directrix.models.report import CandidateResult, DirectReport
+from directrix.rows.frames import feature_names_of, is_frame
 from directrix.rows.keys import copy_keys, copy_numbers, hash_with_label, position_keys, row_hash
-from directrix.rows.rows import as_rows, feature_names_of, is_frame
+from directrix.rows.rows import as_rows
 
 # ── The scale of scores: probabilities become log-odds, and the unit is their spread ──────────────
 

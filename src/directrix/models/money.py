@@ -19,7 +19,7 @@ from directrix.exceptions import CostColumnError
 from directrix.metrics.at_threshold import Cost
 from directrix.metrics.base import Metric
 from directrix.models.report import Estimate
-from directrix.rows.rows import feature_names_of
+from directrix.rows.frames import feature_names_of
 
 # ── RowCosts: the cost of a false positive and of a miss, row by row ──────────────────────────────
 

@@ -21,6 +21,7 @@ from directrix.moments.feature_map import FeatureMap
 from directrix.moments.one_pass import class_moments_of_rows
 from directrix.moments.summary import ClasswiseSummary, agreed
 from directrix.rows import labels
+from directrix.rows.frames import is_frame
 from directrix.rows.keys import (
     CopyCounter,
     content_identity,
@@ -30,7 +31,7 @@ from directrix.rows.keys import (
     key_hash,
     row_hash,
 )
-from directrix.rows.rows import FrameRows, Matrix, as_rows, column_index, is_frame
+from directrix.rows.rows import FrameRows, Matrix, as_rows, column_index
 from directrix.rows.sample import RowSample, RunningSample
 from directrix.rows.sums import tree_sum
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray, IntArray
-from directrix.rows.labels import close_integers
-from directrix.rows.rows import MISSING_TYPES, Matrix, SparseRows
+from directrix.rows.labels import MISSING_TYPES, close_integers
+from directrix.rows.rows import Matrix, SparseRows
 
 # ── Hash of the key columns of each row, the same on every engine ─────────────────────────────────
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -10,6 +11,24 @@ import numpy as np
 from directrix._typing import AnyArray, FloatArray, IntArray
 
 T = TypeVar("T")
+
+# ── Missing values of any library ─────────────────────────────────────────────────────────────────
+
+#: Names of the types of missing values: every library has its own, and none is imported for it.
+MISSING_TYPES = frozenset({"NoneType", "NAType", "NaTType"})
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether a value is None, NaN, NaT or the NA of pandas."""
+    if type(value) is str:
+        return False
+    if type(value).__name__ in MISSING_TYPES:
+        return True
+    if isinstance(value, Decimal):
+        return value.is_nan()  # a signalling NaN cannot be compared
+    is_number = isinstance(value, float | np.floating | np.datetime64 | np.timedelta64)
+    return is_number and bool(value != value)  # noqa: PLR0124 - NaN and NaT
+
 
 # ── Sample weights and their sums: validation, and multiplication by a factor ─────────────────────
 
@@ -333,7 +352,7 @@ def _from_objects(array: AnyArray) -> AnyArray:
         return np.array(flat, dtype=str)
     if types <= {bool, int, float}:
         return np.asarray(flat)
-    if missing := sum(map(_is_missing, flat)):
+    if missing := sum(map(is_missing, flat)):
         msg = f"a label is missing in {missing} of {len(flat)} rows: drop those rows"
         raise TypeError(msg)
     names = ", ".join(sorted(label_type.__name__ for label_type in types))
@@ -370,8 +389,8 @@ def numbered_names(values: Any) -> tuple[tuple[Any, ...], IntArray]:
     found: dict[Any, int] = {}
     by_row = (found.setdefault(name, len(found)) for name in plain)
     first_seen = np.fromiter(by_row, dtype=np.int64, count=len(plain))
-    if any(map(_is_missing, found)):
-        missing = [row for row, name in enumerate(plain) if _is_missing(name)]
+    if any(map(is_missing, found)):
+        missing = [row for row, name in enumerate(plain) if is_missing(name)]
         msg = (
             f"segment is missing in {len(missing)} rows, the first of them row {missing[0]}: "
             'give these rows a name too, such as "unknown"'
@@ -402,12 +421,6 @@ def pooled_names(names: Sequence[Any], pool: Mapping[Any, Any]) -> tuple[tuple[A
     return made, np.array([made.index(name) for name in changed], dtype=np.int64)
 
 
-def _is_missing(value: Any) -> bool:
-    """Return whether a value is None, NaN, NaT or the NA of pandas."""
-    missing = type(value).__name__ in ("NoneType", "NAType", "NaTType")
-    return missing or bool(value != value)  # noqa: PLR0124 - NaN
-
-
 def shape_text(values: AnyArray) -> str:
     """Return the shape of an array for a message; of the name of a column, where its values are."""
     if values.ndim:
@@ -418,7 +431,7 @@ def shape_text(values: AnyArray) -> str:
 def missing_in(values: AnyArray) -> AnyArray:
     """Return which labels or names of groups are None, NaN, NaT or NA."""
     if values.dtype.kind == "O":
-        return np.array([_is_missing(value) for value in values.tolist()], dtype=bool)
+        return np.array([is_missing(value) for value in values.tolist()], dtype=bool)
     if values.dtype.kind in "mM":
         return np.isnat(values)
     return np.isnan(values) if values.dtype.kind == "f" else np.zeros(values.shape, dtype=bool)

@@ -7,22 +7,31 @@ their methods, and NumPy reads the columns of all of them, so that none is impor
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Sequence
-from importlib import import_module
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
 
 from directrix._typing import AnyArray, FloatArray
 from directrix.exceptions.columns import (
-    ColumnNamesError,
     ColumnNotFoundError,
     InfiniteValuesError,
-    LazyTableError,
     MissingValuesError,
     NotNumericError,
     UnusableColumnsError,
+)
+from directrix.rows.frames import (
+    NUMERIC_KINDS,
+    Frame,
+    as_floats,
+    declared_type,
+    in_memory,
+    is_arrow,
+    is_frame,
+    is_numeric,
+    numbers_of,
+    refused_type,
 )
 
 # ── Feature names and column selection by name, index, slice or mask ──────────────────────────────
@@ -64,62 +73,6 @@ def _index(columns: Any, n_features: int, names: tuple[str, ...] | None) -> AnyA
     if missing:
         raise ColumnNotFoundError(missing[0], index_of, "feature")
     return np.array([index_of[name] for name in chosen.tolist()], dtype=np.int64)
-
-
-# ── Values of a column of any table: as floats, or the type of those that floats cannot hold ──────
-
-NUMERIC_KINDS = "biuf"
-#: Names of the types of missing values: every library has its own, and none is imported for it.
-MISSING_TYPES = frozenset({"NoneType", "NAType", "NaTType"})
-
-
-def refused_type(column: Any) -> str | None:
-    """Return the type of the values that floats cannot hold; None if there are none.
-
-    Missing values do not count, nor do texts that are written as numbers, which scikit-learn
-    converts. Lists and other collections do not count either: no kind of column holds those.
-    """
-    values = np.asarray(column)
-    declared = column.dtype if hasattr(column, "dtype") else column.type
-    if values.dtype.kind in "mM":
-        return str(declared)
-    if values.dtype.kind in NUMERIC_KINDS + "c" or _converts(np.float64, values):
-        return None
-    for value in values.tolist():
-        if type(value).__name__ not in MISSING_TYPES and _is_refused(value):
-            # An array or frame of objects says nothing about the objects.
-            unknown = isinstance(declared, np.dtype) or str(declared) == "Object"
-            return type(value).__name__ if unknown else str(declared)
-    return None
-
-
-def as_floats(column: Any) -> FloatArray:
-    """Return a column as floats, with NaN for missing values; raise an error if it is not numbers.
-
-    The column has no `refused_type`.
-    """
-    values = np.asarray(column)
-    if values.dtype.kind == "c":
-        msg = "complex numbers have no order"
-        raise TypeError(msg)
-    if values.dtype.kind == "O":
-        missing = [type(value).__name__ in MISSING_TYPES for value in values.tolist()]
-        values = np.where(missing, np.nan, values)
-    return values.astype(np.float64)
-
-
-def _is_refused(value: Any) -> bool:
-    if isinstance(value, Collection) and not isinstance(value, str | bytes):
-        return False
-    return not _converts(float, value)
-
-
-def _converts(number: type, value: Any) -> bool:
-    try:
-        number(value)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 # ── Matrix: block-wise access to arrays, sparse matrices and data frames of features ──────────────
@@ -219,131 +172,57 @@ class SparseRows(Matrix):
 
 
 class FrameRows(Matrix):
-    """Columns of a pandas or polars data frame; blocks are copies."""
+    """Columns of numbers of a pandas or polars data frame, or of an Arrow table or batch.
 
-    def __init__(self, frame: Any, columns: Sequence[str] | None = None) -> None:
-        columns = list(frame.columns) if columns is None else list(columns)
-        missing = [name for name in columns if name not in frame.columns]
-        if missing:
-            raise ColumnNotFoundError(missing[0], frame.columns)
-        wanted = set(columns)
-        if not len(wanted) == len(columns) == sum(name in wanted for name in frame.columns):
-            msg = f"a column occurs twice in {columns}; give every column a different name"
+    Blocks are copies.
+    """
+
+    def __init__(self, data: Any, columns: Sequence[Any] | None = None) -> None:
+        frame = Frame.of(data)
+        labels = list(frame.labels if columns is None else columns)
+        self.columns = [frame.column(k) for k in frame.positions(labels)]
+        wanted = set(labels)
+        if not len(wanted) == len(labels) == sum(name in wanted for name in frame.labels):
+            msg = f"a column occurs twice in {labels}; give every column a different name"
             raise ValueError(msg)
-        self.frame = frame
-        self.labels = columns
-        self.shape = (len(frame), len(columns))
-        if all(isinstance(name, str) for name in columns):
-            self.names = tuple(columns)
-        refused = [name for name in columns if not _is_numeric(frame[name].dtype)]
+        refused = {
+            name: column
+            for name, column in zip(labels, self.columns, strict=True)
+            if not is_numeric(column)
+        }
         if refused:
-            dtypes = [refused_type(frame[name]) or str(frame[name].dtype) for name in refused]
+            dtypes = [refused_type(each) or declared_type(each) for each in refused.values()]
             raise NotNumericError(refused, dtypes)
+        self.library, self.shape = frame.library, (frame.n_rows, len(labels))
+        if all(isinstance(name, str) for name in labels):
+            self.names = tuple(labels)
+        in_arrow = {str(column.type) for column in self.columns} if frame.library == "arrow" else {}
+        self.dtype = np.float32 if in_arrow == {"float"} else np.float64
+        # Column-major, as Arrow stores them: transposing would cost more than most of the work.
+        self.order: Literal["F", "C"] = "F" if in_arrow else "C"
 
-    def block(self, start: int, stop: int) -> FloatArray:  # noqa: D102 - inherited
+    def block(self, start: int, stop: int) -> AnyArray:  # noqa: D102 - inherited
         return self._values(slice(start, stop), stop - start)
 
-    def take(self, index: AnyArray) -> FloatArray:  # noqa: D102 - inherited
+    def take(self, index: AnyArray) -> AnyArray:  # noqa: D102 - inherited
         return self._values(index, len(index))
 
-    def _values(self, chosen: AnyArray | slice, n_rows: int) -> FloatArray:
-        frame = self.frame
-        rows = frame.iloc[chosen] if hasattr(frame, "iloc") else frame[chosen]
-        block = np.empty((n_rows, self.shape[1]))
-        for index, name in enumerate(self.labels):
-            column = rows[name]
-            # Missing values of nullable columns become NaN, which is refused later with the name of
-            # the column.
-            block[:, index] = (
-                column.to_numpy(dtype=np.float64, na_value=np.nan)
-                if hasattr(frame, "iloc")
-                else column.cast(float).to_numpy()
-            )
+    def _values(self, rows: AnyArray | slice, n_rows: int) -> AnyArray:
+        block = np.empty((n_rows, self.shape[1]), dtype=self.dtype, order=self.order)
+        for index, column in enumerate(self.columns):
+            # Missing values become NaN, which is refused later with the name of the column.
+            block[:, index] = numbers_of(self.library, column, rows)
         return block
 
 
 def as_rows(data: Any) -> Matrix:
-    """Wrap an array, sparse matrix or data frame of features as ``Matrix``."""
+    """Wrap an array, sparse matrix, data frame or Arrow table of features as ``Matrix``."""
     if isinstance(data, Matrix):
         return data
     data = in_memory(data)
     if sparse.issparse(data):
         return SparseRows(canonical_csr(data))
-    if is_frame(data):
-        return FrameRows(data)
-    return ArrayRows(np.asarray(data))
-
-
-def is_frame(data: Any) -> bool:
-    """Return whether ``data`` is a pandas or polars data frame."""
-    return hasattr(data, "columns") and (hasattr(data, "iloc") or hasattr(data, "get_column"))
-
-
-def in_memory(data: Any) -> Any:
-    """Return data whose rows are in memory as an array, data frame or Arrow table.
-
-    A narwhals frame becomes the frame that it wraps, and an object that only exports Arrow data
-    (``__arrow_c_stream__`` or ``__arrow_c_array__``) a table of pyarrow; anything else is returned
-    as it is. Raises `LazyTableError` for a lazy frame, whose rows are not in memory.
-    """
-    library = type(data).__module__.partition(".")[0]
-    if type(data).__name__ == "LazyFrame":
-        kind = f"{library} LazyFrame"
-        raise LazyTableError(kind)
-    if library == "narwhals":
-        return data.to_native()
-    if library == "pyarrow" or is_frame(data) or hasattr(data, "dtype"):
-        return data
-    if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
-        return import_module("pyarrow").table(data)  # reads Arrow data of any other library
-    return data
-
-
-def require_same_index(**given: Any) -> None:
-    """Refuse objects of pandas that have as many rows and other indexes, such as those of a join.
-
-    Rows are taken by position. ``given`` are the objects by the names of the arguments.
-    """
-    indexed = [
-        (name, each.index)
-        for name, each in given.items()
-        if type(each).__module__.partition(".")[0] == "pandas" and hasattr(each, "loc")
-    ]
-    for name, index in indexed[1:]:
-        first, expected = indexed[0]
-        if len(index) == len(expected) and not index.equals(expected):
-            msg = (
-                f"{first} and {name} have different indexes, and rows are taken by their position: "
-                f"give {name}.loc[{first}.index], or {name}.to_numpy() if the order is the same"
-            )
-            raise ValueError(msg)
-
-
-def feature_names_of(data: Any) -> tuple[str, ...] | None:
-    """Return the names of the columns of a data frame or Arrow table; None if they have none.
-
-    Raises ColumnNamesError as `texts_or_none` does.
-    """
-    if is_frame(data):
-        names = list(data.columns) if isinstance(data.columns, list) else data.columns.tolist()
-    elif hasattr(data, "num_rows") and hasattr(data, "schema"):
-        names = list(data.schema.names)
-    else:
-        return None
-    return texts_or_none(names)
-
-
-def texts_or_none(names: list[Any]) -> tuple[str, ...] | None:
-    """Return names of columns that are texts; None if they are numbered 0, 1, ..., as in pandas.
-
-    Raises ColumnNamesError for others: columns would be matched by position, whatever their names.
-    """
-    others = [name for name in names if not isinstance(name, str)]
-    if not others:
-        return tuple(names)
-    if names == list(range(len(names))):
-        return None
-    raise ColumnNamesError(tuple(names), others[0])
+    return FrameRows(data) if is_frame(data) or is_arrow(data) else ArrayRows(np.asarray(data))
 
 
 def canonical_csr(matrix: Any) -> Any:
@@ -356,12 +235,6 @@ def canonical_csr(matrix: Any) -> Any:
         csr = csr.copy()
         csr.sum_duplicates()
     return csr
-
-
-def _is_numeric(dtype: Any) -> bool:
-    if hasattr(dtype, "kind"):
-        return bool(dtype.kind in NUMERIC_KINDS)
-    return str(dtype) == "Boolean" or bool(getattr(dtype, "is_numeric", bool)())
 
 
 def _as_float(array: AnyArray) -> FloatArray:
@@ -392,15 +265,17 @@ def explain_rejection(data: Any) -> UnusableColumnsError | None:
     reason. All values are read, so this is only for tables that have been refused.
     """
     try:
-        columns = _columns(data)
-        if columns is None:
+        data = in_memory(data)
+        is_array = not (is_frame(data) or is_arrow(data))
+        if sparse.issparse(data) or (is_array and np.asarray(data).dtype.kind in NUMERIC_KINDS):
             return not_finite_error(as_rows(data))
-        types = [refused_type(column) for _, column in columns]
-        refused = [index for index, dtype in enumerate(types) if dtype is not None]
+        frame = Frame.of(data)
+        columns = [frame.column(k) for k in range(len(frame.labels))]
+        types = {k: refused_type(column) for k, column in enumerate(columns)}
+        refused = {k: dtype for k, dtype in types.items() if dtype is not None}
         if refused:
-            names = [columns[index][0] for index in refused]
-            return NotNumericError(names, [str(types[index]) for index in refused])
-        return not_finite_error(_TableRows(columns)) if columns else None
+            return NotNumericError([frame.labels[k] for k in refused], refused.values())
+        return not_finite_error(_AnyRows(columns, frame)) if columns else None
     except (TypeError, ValueError):  # not a table of columns: scikit-learn's error describes it
         return None
 
@@ -429,29 +304,12 @@ def not_finite_error(
     return None
 
 
-class _TableRows(Matrix):
-    """Columns of any table, with their names or indices; blocks are copies."""
+class _AnyRows(Matrix):
+    """Columns of any table that have no `refused_type`; blocks are copies."""
 
-    def __init__(self, columns: Sequence[tuple[Any, Any]]) -> None:
-        self.names = tuple(name for name, _ in columns)
-        self.columns = [np.asarray(column) for _, column in columns]
-        self.shape = (len(self.columns[0]), len(columns))
+    def __init__(self, columns: Sequence[Any], frame: Frame) -> None:
+        self.columns, self.names = list(map(np.asarray, columns)), frame.labels
+        self.shape = (frame.n_rows, len(columns))
 
     def block(self, start: int, stop: int) -> FloatArray:
         return np.column_stack([as_floats(column[start:stop]) for column in self.columns])
-
-
-def _columns(data: Any) -> list[tuple[Any, Any]] | None:
-    """Return the columns of a table with their names or indices; None if all are numbers."""
-    if sparse.issparse(data):
-        return None
-    if hasattr(data, "iloc"):  # a name may occur twice in pandas
-        return [(name, data.iloc[:, index]) for index, name in enumerate(data.columns)]
-    if hasattr(data, "get_column"):
-        return [(name, data.get_column(name)) for name in data.columns]
-    if hasattr(data, "schema") and hasattr(data, "column"):
-        return [(name, data.column(index)) for index, name in enumerate(data.schema.names)]
-    array = np.asarray(data)
-    if array.dtype.kind in NUMERIC_KINDS or array.ndim != 2:
-        return None
-    return [(index, array[:, index]) for index in range(array.shape[1])]

@@ -11,12 +11,12 @@ from numbers import Complex, Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from directrix._typing import AnyArray, FloatArray
-from directrix.exceptions.columns import ColumnKindError, ColumnNotFoundError
+from directrix.exceptions.columns import ColumnKindError
+from directrix.rows.frames import Frame, arrow_values, feature_names_of, texts_or_none
 from directrix.rows.keys import key_hash, mix_bits
-from directrix.rows.rows import MISSING_TYPES, in_memory, is_frame, texts_or_none
+from directrix.rows.labels import is_missing
 
 # ── Dates and durations as numbers of days ────────────────────────────────────────────────────────
 
@@ -103,7 +103,7 @@ def read_objects(values: Sequence[Any], column: str, expected: str | None) -> Re
     None, NaN, NaT and NA are missing. The kind that the column had in an earlier table is
     ``expected``; its name is for errors.
     """
-    present = [value if _is_present(value) else None for value in values]
+    present = [None if is_missing(value) else value for value in values]
     types = {type(value) for value in present} - {type(None)}
     _refuse_types([member.__name__ for member in types], column)
     if expected != "text":
@@ -200,18 +200,6 @@ def number_of_boolean(text: str) -> float:
 def number_of_date(text: str) -> float:
     """Return a date or a date and time in ISO 8601 as days since 1970-01-01."""
     return days_of(datetime.fromisoformat(text))
-
-
-def _is_present(value: Any) -> bool:
-    if type(value) is str:
-        return True
-    if type(value).__name__ in MISSING_TYPES:
-        return False
-    if isinstance(value, Decimal):
-        return not value.is_nan()  # a signalling NaN cannot be compared
-    if isinstance(value, float | np.floating | np.datetime64 | np.timedelta64):
-        return bool(value == value)  # noqa: PLR0124 - NaN and NaT
-    return True
 
 
 def _numbers(present: list[Any], number_of: Callable[[Any], float], column: str) -> FloatArray:
@@ -344,15 +332,15 @@ def read_arrow(values: Any, column: str, expected: str | None = None) -> Reading
     """Return an Arrow array or chunked array as a column, as `read_array` does."""
     name = str(values.type)
     if name == "bool":
-        return Reading("boolean", _numpy(values.cast("int8")).astype(np.float64))
+        return Reading("boolean", arrow_values(values).astype(np.float64))
     if name in {"double", "float", "halffloat"} or name.startswith(("int", "uint")):
         if expected == "text":
             return _arrow_numbers_as_texts(values, column)
-        return Reading("number", _numpy(values).astype(np.float64))
+        return Reading("number", arrow_values(values).astype(np.float64))
     if name in _TEXTS or name.startswith("dictionary"):
         return _arrow_texts(values, column)
     if name.startswith(("date", "timestamp", "duration")):
-        return read_array(_numpy(values), column, expected)
+        return read_array(arrow_values(values), column, expected)
     if name.startswith((*_NESTED, "extension<pandas")):
         raise ColumnKindError(column, name, _READABLE)
     return read_objects(values.to_pylist(), column, expected)
@@ -361,7 +349,7 @@ def read_arrow(values: Any, column: str, expected: str | None = None) -> Reading
 def _arrow_numbers_as_texts(values: Any, column: str) -> Reading:
     if values.null_count and "int" in str(values.type):  # NumPy would have them as floats
         return read_objects(values.to_pylist(), column, "text")
-    return texts_of_array(_numpy(values), column)
+    return texts_of_array(arrow_values(values), column)
 
 
 def _arrow_texts(values: Any, column: str) -> Reading:
@@ -371,19 +359,13 @@ def _arrow_texts(values: Any, column: str) -> Reading:
     for chunk in values.chunks if hasattr(values, "chunks") else [values]:
         encoded = chunk if hasattr(chunk, "dictionary") else chunk.dictionary_encode()
         indices = encoded.indices.cast("int64")  # narrow ones do not hold the sum of all chunks
-        index = _numpy(indices.fill_null(-1) if encoded.null_count else indices)
+        index = arrow_values(indices.fill_null(-1) if encoded.null_count else indices)
         codes.append(np.where(index < 0, -1, index + len(texts)) if texts else index)
         distinct = encoded.dictionary.to_pylist()
         if str(encoded.dictionary.type) == "float":  # a list would hold them as float64
-            distinct = list(_numpy(encoded.dictionary))
+            distinct = list(arrow_values(encoded.dictionary))
         texts += [None if value is None else text_of(value, column) for value in distinct]
     return sorted_levels(np.concatenate(codes), texts)
-
-
-def _numpy(values: Any) -> AnyArray:
-    chunked = hasattr(values, "chunks")
-    array: AnyArray = values.to_numpy() if chunked else values.to_numpy(zero_copy_only=False)
-    return array
 
 
 # ── Table: rows of raw columns as one array with missing values ───────────────────────────────────
@@ -470,23 +452,23 @@ class Table:
         ColumnKindError
             If a column cannot be read, or not as the kind it has in ``columns``.
         """
-        source = _source(X)
-        if columns is None:
-            index: Sequence[int] = range(len(source.names))
-            kinds: Sequence[str | None] = [None] * len(source.names)
-            names: Sequence[str] = source.names
-        else:
-            names, kinds = [c.name for c in columns], [c.kind for c in columns]
-            index = source.index(names, by_name=by_name)
-        values = np.empty((source.n_rows, len(names)), order="F")
+        frame = _columns_of(X) if isinstance(X, Table) else Frame.of(X)
+        names, named = _names(frame)
+        kinds: list[str | None] = [None] * len(names)
+        index: Sequence[int] = range(len(names))
+        if columns is not None:
+            names, kinds = tuple(c.name for c in columns), [c.kind for c in columns]
+            is_named = named and by_name
+            index = frame.positions(names) if is_named else _by_position(frame, len(names))
+        values = np.empty((frame.n_rows, len(names)), order="F")
         found = []
         for k, (position, name, kind) in enumerate(zip(index, names, kinds, strict=True)):
-            reading = source.read(position, name, kind)
+            reading = _READERS[frame.library](frame.column(position), name, kind)
             if kind is not None:
                 reading = _as_kind(reading, name, kind)
             values[:, k] = reading.values
             found.append(Column(name, reading.kind, reading.levels))
-        return cls(tuple(found), values, source.named)
+        return cls(tuple(found), values, named)
 
     def __len__(self) -> int:
         return len(self.values)
@@ -537,102 +519,51 @@ class Table:
         return Table(tuple(columns), values, self.named)
 
 
-@dataclass(frozen=True, eq=False)
-class _Source:
-    """Columns that are read one by one.
+_READERS: dict[str, Callable[[Any, str, str | None], Reading]] = {
+    "pandas": read_pandas,
+    "polars": read_polars,
+    "arrow": read_arrow,
+    "numpy": read_array,
+    "table": lambda reading, _name, _kind: reading,
+}
 
-    ``named`` tells whether the names are those of the source, not numbers; ``read`` takes position,
-    name and expected kind.
-    """
 
-    names: tuple[str, ...]
-    n_rows: int
-    named: bool
-    read: Callable[[int, str, str | None], Reading]
+def _columns_of(table: Table) -> Frame:
+    """Return the columns of a table as they were read."""
 
-    def index(self, names: Sequence[str], *, by_name: bool) -> Sequence[int]:
-        """Return the positions of the columns of an earlier table."""
-        if self.named and by_name:
-            position = {name: k for k, name in enumerate(self.names)}
-            missing = [name for name in names if name not in position]
-            if missing:
-                raise ColumnNotFoundError(missing[0], self.names)
-            return [position[name] for name in names]
-        if len(self.names) != len(names):
-            msg = (
-                f"X has {len(self.names)} features, but Table is expecting {len(names)} features "
-                "as input"
-            )
-            raise ValueError(msg)
-        return range(len(names))
+    def reading(k: int) -> Reading:
+        return Reading(table.columns[k].kind, table.values[:, k], table.columns[k].levels)
+
+    return Frame("table", table, table.names, len(table), reading)
 
 
 def has_names(X: Any) -> bool:
     """Return whether the columns of a table have names, by which they can be matched."""
-    is_table = isinstance(X, Table) or is_frame(X) or _is_arrow(X)
-    return is_table and _source(X).named
+    return X.named if isinstance(X, Table) else bool(feature_names_of(X))
 
 
-def _is_arrow(X: Any) -> bool:
-    return hasattr(X, "num_rows") and hasattr(X, "schema")
-
-
-def _source(X: Any) -> _Source:
-    X = in_memory(X)
-    if isinstance(X, Table):
-        readings = [
-            Reading(column.kind, values, column.levels)
-            for column, values in zip(X.columns, X.values.T, strict=True)
-        ]
-        return _Source(X.names, len(X), X.named, lambda k, _name, _kind: readings[k])
-    if hasattr(X, "iloc") and is_frame(X):
-        names, n_rows, named = _names(X.columns.tolist(), len(X))
-
-        def read(k: int, name: str, kind: str | None) -> Reading:
-            # In a table of one row, a column takes twice as long by its position as by its name.
-            series = X[names[k]] if named else X.iloc[:, k]
-            return read_pandas(series, name, kind)
-
-        return _Source(names, n_rows, named, read)
-    if is_frame(X):
-        series = X.get_columns()
-        return _Source(*_names(X.columns, len(X)), lambda k, *of: read_polars(series[k], *of))
-    if _is_arrow(X):
-        described = _names(X.schema.names, X.num_rows)
-        return _Source(*described, lambda k, *of: read_arrow(X.column(k), *of))
-    array = _matrix(X)
-    described = _names(range(array.shape[1]), array.shape[0])
-    return _Source(*described, lambda k, *of: read_array(array[:, k], *of))
-
-
-def _names(given: Any, n_rows: int) -> tuple[tuple[str, ...], int, bool]:
-    """Return the column names, and whether they are texts."""
-    names = list(given)
-    if not names or texts_or_none(names) is None:
-        return tuple(f"x{k}" for k in range(len(names))), n_rows, False
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
+def _names(frame: Frame) -> tuple[tuple[str, ...], bool]:
+    """Return the column names, and whether they are those of the table, not numbers."""
+    if frame.library == "table":
+        return frame.labels, frame.native.named
+    labels = list(frame.labels)
+    if not labels or frame.library == "numpy" or texts_or_none(labels) is None:
+        return tuple(f"x{k}" for k in range(len(labels))), False
+    if len(set(labels)) < len(labels):
+        twice = next(name for name in labels if labels.count(name) > 1)
         msg = f"column {twice!r} occurs twice; give every column a different name"
         raise ValueError(msg)
-    return tuple(map(str, names)), n_rows, True
+    return tuple(map(str, labels)), True
 
 
-def _matrix(X: Any) -> AnyArray:
-    """Return anything else as a two-dimensional array; lists keep the type of every value."""
-    if sparse.issparse(X):
-        dense: AnyArray = sparse.csc_array(X).toarray(order="F")
-        return dense
-    array = np.asarray(X)
-    if array.dtype.kind in "US" and not hasattr(X, "dtype"):
-        array = np.asarray(X, dtype=object)  # NumPy turns numbers into text in mixed lists
-    if array.ndim != 2:
+def _by_position(frame: Frame, n_columns: int) -> range:
+    if len(frame.labels) != n_columns:
         msg = (
-            f"a table must have two dimensions, rows and columns, not {array.ndim}. Reshape your "
-            "data with X.reshape(-1, 1) if it is a single column, or X.reshape(1, -1) if it is a "
-            "single row. A row of a frame is table.iloc[[0]], of a dict pd.DataFrame([row])"
+            f"X has {len(frame.labels)} features, but Table is expecting {n_columns} features "
+            "as input"
         )
         raise ValueError(msg)
-    return array
+    return range(n_columns)
 
 
 def _as_kind(reading: Reading, column: str, kind: str) -> Reading:

@@ -17,7 +17,7 @@ from directrix.fitting.training_rows import Rows, relative_weight
 from directrix.metrics.table import resolve
 from directrix.models.card import Card
 from directrix.models.report import DirectReport
-from directrix.rows.rows import require_same_index
+from directrix.rows.frames import require_same_index
 from directrix.tables import Binner
 from directrix.tables.profile import TableProfile
 

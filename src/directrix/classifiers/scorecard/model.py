@@ -26,7 +26,7 @@ from directrix.models.operating_point import Calibration, OperatingPoint
 from directrix.models.reasons import Reasons, find_reasons
 from directrix.models.report import CardSizes, SizeResult
 from directrix.models.risk_bands import HeldOutPoints
-from directrix.rows.rows import in_memory
+from directrix.rows.frames import in_memory
 from directrix.tables import Binner
 from directrix.tables.table import has_names
 

@@ -17,8 +17,8 @@ from directrix.classifiers.base import two_classes
 from directrix.classifiers.labels import dates_in_microseconds, plain_labels, positive_label
 from directrix.fitting.training_rows import Rows, folds_given, relative_weight
 from directrix.models.card import Card, Cross
+from directrix.rows.frames import require_same_index
 from directrix.rows.keys import mix_bits
-from directrix.rows.rows import require_same_index
 from directrix.tables import Binner, Table
 from directrix.tables.coding.prior import CellKinds
 
