@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 from warnings import warn
 
 import numpy as np
@@ -48,13 +48,14 @@ from directrix.fitting.training_rows import (
     folds_given,
     relative_weight,
 )
-from directrix.frontier.pencil import require_rows_of_both
-from directrix.moments import Moments, ScoreHistogram
 from directrix.rows.frames import feature_names_of, in_memory, require_same_index
 from directrix.rows.rows import explain_rejection
 from directrix.tables import Column
 from directrix.tables.check import TableFinding, check_table
 from directrix.tables.profile import N_SEEN, TableProfile
+
+if TYPE_CHECKING:  # only fits to summaries need them
+    from directrix.moments import Moments, ScoreHistogram
 
 #: Stands for a classifier without ``cv``; None is an invalid value that a user may have given.
 _NO_CV = object()
@@ -307,6 +308,8 @@ class LinearClassifier(LinkedEstimator, ClassifierMixin, BaseEstimator):
 
     def _open_summary(self, summary: Moments) -> Moments:
         """Take classes and features from a summary; return it with the positive class last."""
+        from directrix.frontier.pencil import require_rows_of_both
+
         require_rows_of_both(summary)
         self._set_classes(summary.classes, summary.classes.tolist()[-1])
         self._set_feature_names(summary)
