@@ -20,7 +20,6 @@ from directrix.cards.judged import (
     HeldOutSizes,
     JudgedCard,
 )
-from directrix.engines.table_roles import TableRoles
 from directrix.engines.tasks import CellFeatures
 from directrix.fitting.evidence import Evidence
 from directrix.fitting.fit_source import (
@@ -128,7 +127,7 @@ class SourceCardFit:
         fit, passes = self.fit, self.fit.passes
         binner = Binner() if isinstance(self.binner, str) else clone(self.binner)
         known = hasattr(binner, "bins_")  # frozen
-        if known and isinstance(passes.plan, TableRoles):
+        if known and passes.plan.raw:
             columns = tuple(Column(bins.name, bins.kind) for bins in binner.bins_)
             passes.plan = replace(passes.plan, columns=columns)
         surveyed = passes.survey(MOST_ROWS, fit.apart)

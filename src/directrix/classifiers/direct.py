@@ -275,7 +275,6 @@ class DirectClassifier(ThresholdClassifier):
         transform, engine, progress : as in `summarize`
         """
         from directrix.designs.sources import ROWS_OF_COUNTS, ROWS_OF_LINES, lines_to_count
-        from directrix.engines.column_roles import ColumnRoles
         from directrix.engines.tasks import NumberFeatures
         from directrix.fitting.fit_source import CandidateGroup, SourceFit, profile_of_source
 
@@ -286,7 +285,7 @@ class DirectClassifier(ThresholdClassifier):
         roles = {"target": target, "features": features, "weight": weight, "fold": fold}
         roles |= {"segment": segment, "transform": transform}
         reading = {"engine": engine, "progress": progress}
-        fit = SourceFit.asked(self, source, roles, reading, ColumnRoles)
+        fit = SourceFit.asked(self, source, roles, reading)
         surveyed = self._known_source(fit.passes.survey(ROWS_OF_LINES, fit.apart))
         self._seen = profile_of_source(fit, surveyed)
         log.stage(

@@ -12,8 +12,7 @@ from typing import Any
 
 from directrix.engines.column_roles import ColumnRoles
 from directrix.engines.readers import explain_encoding
-from directrix.engines.table_roles import FirstRows, TableRoles
-from directrix.engines.tasks import survey
+from directrix.engines.tasks import FirstRows, survey
 from directrix.moments import FeatureMap, Moments
 from directrix.moments.feature_map import MAPS
 from directrix.moments.moments import SAMPLE_ROWS
@@ -146,7 +145,7 @@ def _learned_map(
             "give features= the map of another summary, or a function that opens the rows"
         )
         raise TypeError(msg)
-    plan = TableRoles.of(**roles)
+    plan = ColumnRoles.of(raw=True, **roles)
     first = run(source, plan, FirstRows(_FIRST_ROWS), engine=engine, progress=progress)
     table = first.by_group.get(None)
     if table is None:

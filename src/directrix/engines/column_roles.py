@@ -46,6 +46,7 @@ from directrix.rows.labels import (
 from directrix.rows.rows import Matrix, as_rows
 from directrix.rows.sums import TreeSum, tree_sum
 from directrix.tables import Column, Table
+from directrix.tables.table import ColumnKinds
 
 # ── Partition and Block: rows as an engine reads them, and separated by the roles of columns ──────
 
@@ -239,6 +240,10 @@ class ColumnRoles:
     ``identified``, blocks have row hashes and row keys even if the folds do not need them.
     ``key`` are the columns that identify a row. ``unit`` is that of the weights, known after the
     first pass.
+
+    Features are rows of numbers, or of a ``raw`` table: blocks are then `Table`. ``columns`` are
+    the names and kinds of its columns, if an earlier pass has read them: every block is then read
+    as the same kinds.
     """
 
     target: Any
@@ -252,6 +257,8 @@ class ColumnRoles:
     segment: Any = None
     key: Any = None
     unit: Any = field(default=None, kw_only=True)
+    raw: bool = field(default=False, kw_only=True)
+    columns: tuple[Column, ...] | None = field(default=None, kw_only=True)
 
     @classmethod
     def of(cls, *, features: Any = None, key: Any = None, **roles: Any) -> Self:
@@ -293,7 +300,8 @@ class ColumnRoles:
 
     def with_columns_for(self, roles: Iterable[str]) -> Self:
         """Return these with roles that are extra columns of its tables, (role, "given")."""
-        return replace(self, **{role: (role, "given") for role in roles})
+        given: dict[str, Any] = {role: (role, "given") for role in roles}
+        return replace(self, **given)
 
     def feature_columns(self, names: Any, index: Iterable[Any] = ()) -> tuple[Any, ...]:
         """Return the features among columns, by default without the index of a pandas frame."""
@@ -385,12 +393,14 @@ class ColumnRoles:
     @property
     def takes_texts(self) -> bool:
         """Whether feature columns may hold other values than numbers."""
-        return self.transform is not None
+        return self.raw or self.transform is not None
 
     def read_features(
         self, table: SourceTable, columns: tuple[Any, ...]
     ) -> tuple[Any, tuple[str, ...] | None]:
         """Return the features of a table, and their names if a transformer gives them."""
+        if self.raw:
+            return Table.of(table.raw(columns), self.columns), None
         if self.transform is None:
             return _features(table, columns), None
         chosen = table.raw(columns)
@@ -406,10 +416,12 @@ class ColumnRoles:
 
     def content_hashes(self, X: Any) -> AnyArray:
         """Return a hash of the features of each row."""
-        return row_hash(X)
+        return X.row_hashes() if self.raw else row_hash(X)
 
-    def summary_of(self, block: Block) -> Grouped[Moments]:
-        """Return the summary of a block, by group."""
+    def summary_of(self, block: Block) -> Any:
+        """Return the summary of a block: moments by group, or totals and kinds of a raw table."""
+        if self.raw:
+            return TableSummary(ClassTotals.of(block), ColumnKinds.of(block.X))
         if block.group is None:
             return Grouped({None: self._moments(block, block.fold)})
         # Groups are summarised as folds, so that the rows are read once however many there are.
@@ -570,3 +582,18 @@ class ClassTotals:
             if fold not in without_folds:
                 total[int(other == label)] += weight
         return total
+
+
+@dataclass(frozen=True, eq=False)
+class TableSummary:
+    """Totals of the classes of a raw table, and kinds of its columns; summaries add up."""
+
+    totals: ClassTotals
+    kinds: ColumnKinds
+
+    def __add__(self, other: TableSummary) -> TableSummary:
+        return TableSummary(self.totals + other.totals, self.kinds + other.kinds)
+
+    def in_units(self, unit: WeightUnit) -> TableSummary:
+        """Return the summary of weights in another unit."""
+        return TableSummary(self.totals.in_units(unit), self.kinds)

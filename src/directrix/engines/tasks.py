@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from directrix.engines.column_roles import Block, ClassTotals, ColumnRoles, Grouped, Partition
+from directrix.engines.column_roles import (
+    Block,
+    ClassTotals,
+    ColumnRoles,
+    Grouped,
+    Partition,
+    TableSummary,
+)
 from directrix.moments.score_histogram import (
     ScoreHistogram,
     bins_of_lines,
@@ -28,10 +37,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.engines.column_roles import Block
-    from directrix.engines.table_roles import TableSummary
     from directrix.moments import Moments
-    from directrix.tables import Binner
+    from directrix.tables import Binner, Table
 
 # ── Tasks that run on the rows of a partition; the only code that is sent to workers ──────────────
 
@@ -196,6 +203,23 @@ class Survey:
         return Surveyed(summary.total() if n_blocks else None, known, fingerprint, shared)
 
 
+@dataclass(frozen=True)
+class FirstRows:
+    """Task that reads the first rows of a raw table, ``most`` of each partition."""
+
+    most: int
+    name = "read"
+
+    def __call__(self, plan: ColumnRoles, partition: Partition) -> Grouped[Table]:
+        """Return the first rows of a partition."""
+        tables: list[Table] = []
+        for block in plan.blocks(partition):
+            tables.append(block.X[np.arange(min(self.most, block.n_rows))])
+            if sum(map(len, tables)) >= self.most:
+                break
+        return Grouped({None: reduce(add, tables)} if tables else {})
+
+
 def survey(run: Callable[[Survey], Surveyed], most: int, apart: int | None = None) -> Surveyed:
     """Return a survey whose sample is as large as it should be.
 
@@ -333,7 +357,7 @@ class Score:
         histograms = [empty_histogram(len(model.lines)) for model in self.models]
         by_cell = [np.zeros((2, size)) for size in (self.features.n_cells if self.models else ())]
         fingerprint = Fingerprint()
-        segments = RunningSegments()
+        segments: SegmentScores | None = None
         for block in plan.blocks(partition):
             fingerprint += Fingerprint.of(block)
             if not self.models:
@@ -348,9 +372,14 @@ class Score:
                 for k, rows, bins in self._bins(X, positive[part], fold):
                     row_weight = None if weight is None else weight[rows]
                     histograms[k] += histogram_of_bins(bins, positive[part][rows], row_weight)
-                    segments.add(block, self.models[k], part.start + rows, bins)
+                    if block.segment is not None:
+                        names, number = block.segments
+                        of_rows = number[part.start + rows]
+                        first = self.models[k].first
+                        scores = SegmentScores.of_bins(bins, names, of_rows, row_weight, first)
+                        segments = add_present(segments, scores)
         sums = tuple(histograms), tuple(by_cell)
-        return PassSums(fingerprint, *sums, segments.total())
+        return PassSums(fingerprint, *sums, segments)
 
     def _bins(
         self, X: AnyArray, positive: AnyArray, fold: AnyArray
@@ -368,28 +397,6 @@ class Score:
             if len(rows):
                 features = np.take(columns, rows, axis=1).T
                 yield k, rows, model.bins(features, positive[rows])
-
-
-class RunningSegments:
-    """Scores by segment while the blocks of a partition are read; see `Score`."""
-
-    def __init__(self) -> None:
-        self._sums: TreeSum[SegmentScores] = TreeSum()
-        self._n_parts = 0
-
-    def add(self, block: Block, models: FoldModels, rows: IntArray, bins: IntArray) -> None:
-        """Count the scores of some rows of a block, if it has segments."""
-        if block.segment is None:
-            return
-        names, number = block.segments
-        weight = None if block.weight is None else block.row_weight[rows]
-        scores = SegmentScores.of_bins(bins, names, number[rows], weight, models.first)
-        self._sums.add(self._n_parts, scores)
-        self._n_parts += 1
-
-    def total(self) -> SegmentScores | None:
-        """Return the sum; None if nothing was counted."""
-        return self._sums.total() if self._n_parts else None
 
 
 def add_present(first: Any, second: Any) -> Any:

@@ -18,7 +18,6 @@ from directrix._typing import AnyArray, FloatArray
 from directrix.engines import HashFolds
 from directrix.engines.base import run
 from directrix.engines.column_roles import ColumnRoles
-from directrix.engines.table_roles import RawRows, TableRoles
 from directrix.engines.tasks import (
     CellFeatures,
     Fingerprint,
@@ -48,6 +47,7 @@ from directrix.moments.score_histogram import ScoreHistogram
 from directrix.moments.segment_scores import SegmentScores
 from directrix.rows.labels import WeightUnit
 from directrix.rows.sample import RowSample
+from directrix.tables import Table
 from directrix.tables.profile import TableProfile
 
 # ── SourcePasses: passes over rows that live elsewhere, which must find the same rows ─────────────
@@ -57,7 +57,7 @@ from directrix.tables.profile import TableProfile
 class SourcePasses:
     """The passes over a source of rows: a survey, and as many that score rows as a fit needs.
 
-    ``plan`` has the roles of the columns, of numbers or of a raw table (`TableRoles`); its folds
+    ``plan`` has the roles of the columns, of numbers or of a raw table; its folds
     are `HashFolds`.
     """
 
@@ -78,11 +78,10 @@ class SourcePasses:
         *,
         engine: str,
         progress: bool,
-        plan: type[ColumnRoles] = ColumnRoles,
         **roles: Any,
     ) -> SourcePasses:
         """Return the passes with these roles of columns; see `summarize`."""
-        return cls(source, replace(plan.of(**roles), identified=True), engine, progress)
+        return cls(source, replace(ColumnRoles.of(**roles), identified=True), engine, progress)
 
     @property
     def fold(self) -> HashFolds:
@@ -101,7 +100,7 @@ class SourcePasses:
         ``apart`` is the fold whose rows are not sampled.
         """
         surveyed = survey(self._run, most, apart)
-        if isinstance(self.plan, TableRoles) and surveyed.summary is not None:
+        if self.plan.raw and surveyed.summary is not None:
             kinds = surveyed.table.kinds
             self.plan = replace(self.plan, columns=kinds.columns)
             if kinds.is_mixed:
@@ -117,8 +116,8 @@ class SourcePasses:
             self.unit = WeightUnit.of(weight, n_rows)
         if sample is None:
             return self._in_units(surveyed)
-        if isinstance(self.plan, TableRoles) and isinstance(sample.X, RawRows):
-            sample = replace(sample, X=sample.X.read_as(self.plan.columns or ()))
+        if self.plan.raw:
+            sample = replace(sample, X=Table.of(sample.X, self.plan.columns))
         # By the values of rows: sums in single precision would else depend on the partitions.
         return self._in_units(surveyed.with_sample(sample.sorted()))
 
@@ -265,11 +264,13 @@ class SourceFit:
         source: Any,
         roles: dict[str, Any],
         reading: dict[str, Any],
-        plan: type[ColumnRoles],
+        *,
+        raw: bool = False,
     ) -> SourceFit:
         """Return the fit that a classifier's parameters ask for; refuse those it does not have.
 
-        ``roles`` and ``reading`` are those of `SourcePasses.of`, and ``plan`` reads the features.
+        ``roles`` and ``reading`` are those of `SourcePasses.of`, and ``raw`` says whether the
+        features are a raw table.
         """
         metric, limits = resolve(classifier.metric), classifier.limits
         if classifier.takes_costs_or_days:
@@ -287,7 +288,7 @@ class SourceFit:
                 msg = "guarantee= counts rows, each once: leave weight= out"
                 raise ValueError(msg)
             folds = replace(folds, n_folds=folds.n_folds + 1)
-        passes = SourcePasses.of(source, plan=plan, **reading, **roles | {"fold": folds})
+        passes = SourcePasses.of(source, raw=raw, **reading, **roles | {"fold": folds})
         pool = {} if every is None else every.pool
         return cls(metric, passes, classifier.class_weight, guarantee, pool)
 

@@ -482,6 +482,37 @@ class Table:
         """Return some rows, given by index or mask, with the same columns and levels."""
         return Table(self.columns, np.asfortranarray(self.values[rows]), self.named)
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of rows and of columns."""
+        return self.values.shape
+
+    def __getitem__(self, rows: AnyArray) -> Table:
+        """Return some rows, given by index or mask, with their levels only."""
+        taken = self.take(rows)
+        return taken.with_levels_of(np.ones(len(taken), dtype=bool))
+
+    def __add__(self, other: Table) -> Table:
+        """Return the rows of both tables, with the kinds and levels that both can be read as."""
+        if not len(self) or not len(other):
+            return self if len(self) else other
+        columns = list((ColumnKinds.of(self) + ColumnKinds.of(other)).columns)
+        tables = [Table.of(each, columns) for each in (self, other)]
+        values = np.asfortranarray(np.concatenate([each.values for each in tables]))
+        for k, column in enumerate(columns):
+            if column.kind != "text":
+                continue
+            of_parts = [each.columns[k].levels for each in tables]
+            levels = sorted({*of_parts[0], *of_parts[1]})
+            index = {level: float(number) for number, level in enumerate(levels)}
+            codes = [np.array([*(index[level] for level in each), np.nan]) for each in of_parts]
+            texts = [np.nan_to_num(each.values[:, k], nan=-1.0).astype(np.intp) for each in tables]
+            values[:, k] = np.concatenate([codes[0][texts[0]], codes[1][texts[1]]])
+            columns[k] = replace(column, levels=tuple(levels))
+        return Table(tuple(columns), values, self.named)
+
+    joined = __add__
+
     def row_hashes(self) -> AnyArray:
         """Return an unsigned 64-bit hash of each row, which does not depend on the other rows.
 
@@ -581,3 +612,72 @@ def _as_kind(reading: Reading, column: str, kind: str) -> Reading:
     if kind == "text" and reading.kind != "date":
         return texts_of_numbers(reading, column)
     return Reading(kind, reading.values)
+
+
+# ── Kinds of the columns in the parts of a table ──────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class ColumnKinds:
+    """Kinds of the columns in the parts of a table; kinds of parts add up.
+
+    A file or data frame may have numbers where another has texts. A column that is missing in all
+    rows of a part has no kind there that matters.
+
+    ``read`` maps names to the kinds that columns were read as; empty before the first part.
+    ``present`` is the same without parts in which all values are missing.
+    """
+
+    read: dict[str, frozenset[str]]
+    present: dict[str, frozenset[str]]
+
+    @classmethod
+    def of(cls, table: Table) -> ColumnKinds:
+        """Return the kinds of a table."""
+        read = {column.name: frozenset([column.kind]) for column in table.columns}
+        present = {
+            column.name: frozenset([column.kind] if _has_values(column, values) else [])
+            for column, values in zip(table.columns, table.values.T, strict=True)
+        }
+        return cls(read, present)
+
+    def __add__(self, other: ColumnKinds) -> ColumnKinds:
+        if not self.read or not other.read:
+            return self if self.read else other
+        if list(self.read) != list(other.read):
+            msg = (
+                f"some parts of the table have the columns {list(self.read)} and others "
+                f"{list(other.read)}: name those of the card in features="
+            )
+            raise ValueError(msg)
+        return ColumnKinds(
+            {name: kinds | other.read[name] for name, kinds in self.read.items()},
+            {name: kinds | other.present[name] for name, kinds in self.present.items()},
+        )
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether a column has values of several kinds."""
+        return any(len(kinds) > 1 for kinds in self.present.values())
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns, each of a kind that the values of all parts can be read as."""
+        return tuple(
+            Column(name, _common(name, kinds or self.read[name]))
+            for name, kinds in self.present.items()
+        )
+
+
+def _has_values(column: Column, values: AnyArray) -> bool:
+    """Return whether a value is not missing; the first one mostly is not."""
+    if column.kind == "text":
+        return bool(column.levels)
+    return bool(len(values)) and not (np.isnan(values[0]) and np.isnan(values).all())
+
+
+def _common(name: str, kinds: frozenset[str]) -> str:
+    """Return the kind that values of some kinds can be read as, or raise `ColumnKindError`."""
+    if "date" in kinds and not kinds <= {"date", "text"}:
+        raise ColumnKindError(name, "dates and numbers", "values of one kind")
+    return next(kind for kind in ("date", "text", "number", "boolean") if kind in kinds)

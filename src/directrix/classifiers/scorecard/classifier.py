@@ -222,7 +222,6 @@ class ScorecardClassifier(CardModel):
             As in `summarize`.
         """
         from directrix.cards.in_passes import SourceCardFit
-        from directrix.engines.table_roles import TableRoles
         from directrix.fitting.fit_source import SourceFit
 
         self._check_parameters()
@@ -230,7 +229,7 @@ class ScorecardClassifier(CardModel):
         roles = {"target": target, "features": features, "weight": weight, "fold": fold}
         roles |= {"segment": segment}
         reading = {"engine": engine, "progress": progress}
-        fit = SourceFit.asked(self, source, roles, reading, TableRoles)
+        fit = SourceFit.asked(self, source, roles, reading, raw=True)
         how = self._settings, self.binner, self._two_labels, self._check_table
         made = SourceCardFit(fit, *how).run()
         self._set_classes(made.classes)

@@ -6,9 +6,9 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from directrix.engines.table_roles import ColumnKinds
 from directrix.exceptions.columns import ColumnKindError
 from directrix.tables import Table
+from directrix.tables.table import ColumnKinds
 
 MISSING = [None, None]
 VALUES = {

@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 
 from directrix import ScorecardClassifier
 from directrix.engines import HashFolds
-from directrix.engines.table_roles import TableRoles
+from directrix.engines.column_roles import ColumnRoles
 from directrix.exceptions.columns import ColumnNotFoundError
 
 ADDITIVE = {"max_crosses": 0, "max_lines": None, "cv": 2}
@@ -202,7 +202,9 @@ def test_points_are_whole_numbers_if_asked(scale):
 def test_rows_that_a_guarantee_sets_apart_are_not_seen():
     options = {"card": {"guarantee": 0.9, "max_lines": None}}
     rows = frame().assign(age=frame()["age"] + frame()["id"] / 1500)  # cuts move with any weight
-    plan = TableRoles.of(target="y", features=FEATURES, fold=HashFolds(N_FOLDS + 1, key="id"))
+    plan = ColumnRoles.of(
+        raw=True, target="y", features=FEATURES, fold=HashFolds(N_FOLDS + 1, key="id")
+    )
     apart = plan.block(rows).fold == N_FOLDS
     other = rows.assign(age=rows["age"].mask(apart, 20.0), y=rows["y"].mask(apart, "no"))
     other.loc[apart & (rows["id"] % 9 > 0).to_numpy(), "y"] = "yes"

@@ -7,7 +7,7 @@ from sklearn.frozen import FrozenEstimator
 
 from directrix import Binner
 from directrix.engines import HashFolds
-from directrix.engines.table_roles import TableRoles
+from directrix.engines.column_roles import ColumnRoles
 from directrix.fitting.fit_source import SourcePasses
 
 KEY = HashFolds(N_FOLDS, key="id")
@@ -25,7 +25,7 @@ class Parts:
 
 
 def folds_of(rows):
-    return TableRoles.of(target="y", features=FEATURES, fold=KEY).block(rows).fold
+    return ColumnRoles.of(raw=True, target="y", features=FEATURES, fold=KEY).block(rows).fold
 
 
 @pytest.mark.parametrize("known", [False, True], ids=["bins of the sample", "known bins"])
@@ -53,7 +53,7 @@ def test_classes_that_are_sorted_by_part_are_sampled_again():
     rows = frame(4000, 2)
     rows = rows[(rows["y"] == "no") | (rows["id"] % 4 == 0)]  # few positives, in one partition
     rows = rows.sort_values(["y", "id"], kind="stable").reset_index(drop=True)
-    plan = TableRoles.of(target="y", features=FEATURES, fold=KEY, identified=True)
+    plan = ColumnRoles.of(raw=True, target="y", features=FEATURES, fold=KEY, identified=True)
     passes = SourcePasses(dd.from_pandas(rows, npartitions=8), plan, progress=False)
     surveyed = passes.survey(300)
     assert passes.n_passes == 2

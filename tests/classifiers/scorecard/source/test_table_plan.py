@@ -5,13 +5,13 @@ import pytest
 from card_sources import FEATURES, frame, parts
 
 from directrix.engines import HashFolds
-from directrix.engines.table_roles import TableRoles
+from directrix.engines.column_roles import ColumnRoles
 from directrix.tables import Column
 
 
 def plan(**roles):
     roles = {"features": FEATURES, "fold": HashFolds(3), "identified": True} | roles
-    return TableRoles.of(target="y", **roles)
+    return ColumnRoles.of(raw=True, target="y", **roles)
 
 
 def test_blocks_hold_raw_values():

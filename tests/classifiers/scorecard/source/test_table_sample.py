@@ -5,7 +5,6 @@ import pytest
 from card_sources import FEATURES, frame, parts
 from scipy import stats
 
-from directrix.engines.table_roles import RawRows
 from directrix.rows.keys import mix_bits
 from directrix.rows.sample import RowSample
 from directrix.tables import Column, Table
@@ -17,7 +16,7 @@ def sample_of(rows, most=10_000):
     keys = mix_bits(rows["id"].to_numpy(dtype=np.uint64))
     fold = np.zeros(n, dtype=np.int32)
     y = rows["y"].to_numpy(dtype=str)
-    return RowSample.of(RawRows.of_table(table), y, np.ones(n), fold, keys, most)
+    return RowSample.of(table, y, np.ones(n), fold, keys, most)
 
 
 def raw(sample):
@@ -104,6 +103,6 @@ def test_it_can_be_read_as_other_kinds():
     columns = list(whole.X.columns)
     assert columns[2].name == "member"
     columns[2] = Column("member", "number")
-    other = whole.X.read_as(columns)
+    other = Table.of(whole.X, columns)
     assert other.columns[2].kind == "number"
     np.testing.assert_array_equal(other.values, whole.X.values)

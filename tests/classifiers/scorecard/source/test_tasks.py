@@ -9,16 +9,20 @@ from card_sources import FEATURES, frame, parts
 from directrix import Binner
 from directrix.cards.in_passes import CardScores
 from directrix.engines import HashFolds
-from directrix.engines.column_roles import Partition
-from directrix.engines.table_roles import TableRoles
+from directrix.engines.column_roles import ColumnRoles, Partition
 from directrix.engines.tasks import CellFeatures, FoldModels, Score, Survey
 from directrix.metrics import AUC
 from directrix.metrics.base import Curve
 from directrix.models.card import Card
 from directrix.moments.score_histogram import centres
 
-PLAN = TableRoles.of(
-    target="y", features=FEATURES, weight="w", fold=HashFolds(3, key="id"), identified=True
+PLAN = ColumnRoles.of(
+    raw=True,
+    target="y",
+    features=FEATURES,
+    weight="w",
+    fold=HashFolds(3, key="id"),
+    identified=True,
 )
 BINNER = Binner().fit(frame()[FEATURES])
 
