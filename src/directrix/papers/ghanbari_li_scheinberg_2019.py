@@ -81,6 +81,7 @@ def newton_cg(
 
 _MEMORY = 20  # pairs of steps and gradient changes that are kept
 _WOLFE = 1e-4, 0.9
+_FIRST_STEP = 0.1  # length of the first trial, as a share of the length of the start
 
 
 def wolfe_lbfgs(
@@ -93,9 +94,9 @@ def wolfe_lbfgs(
     """Minimise a smooth function by L-BFGS with the constants of the paper.
 
     The recursion is written here because SciPy's L-BFGS-B fixes the first Wolfe constant at 1e-3,
-    while that of the paper is 1e-4. The line search is SciPy's. The first trial is a step of length
-    one, as in SciPy's L-BFGS-B: a step of the length of the gradient may jump onto the plateau on
-    which every row is of one class.
+    while that of the paper is 1e-4. The line search is SciPy's. The length of the first trial is a
+    tenth of that of the start: a longer one, such as that of the gradient or one, may jump onto the
+    plateau on which every row is of one class, where both Wolfe conditions hold.
 
     Parameters
     ----------
@@ -112,12 +113,13 @@ def wolfe_lbfgs(
     evaluated = Remembered(objective)
     value, grad = evaluated(coef)
     path, before = Path(value, None), None
+    first = _FIRST_STEP * (float(np.linalg.norm(coef)) or 1.0)
     pairs: deque[tuple[FloatArray, FloatArray]] = deque(maxlen=_MEMORY)
     while np.linalg.norm(grad) > tol and path.n_iter < max_iter:
-        direction = -_times_inverse_hessian(pairs, grad)
+        direction = -_times_inverse_hessian(pairs, grad, first)
         if direction @ grad >= 0:  # rounding has turned it uphill: restart
             pairs.clear()
-            direction = -_times_inverse_hessian(pairs, grad)
+            direction = -_times_inverse_hessian(pairs, grad, first)
         step = line_search(
             evaluated.value,
             evaluated.gradient,
@@ -144,14 +146,14 @@ def wolfe_lbfgs(
 
 
 def _times_inverse_hessian(
-    pairs: deque[tuple[FloatArray, FloatArray]], grad: FloatArray
+    pairs: deque[tuple[FloatArray, FloatArray]], grad: FloatArray, first: float
 ) -> FloatArray:
     """Return the inverse Hessian times a gradient (Nocedal and Wright 2006, Algorithm 7.4).
 
-    Without pairs it is the gradient at length one.
+    Without pairs it is the gradient at the length of a first step.
     """
     if not pairs:
-        return grad / np.linalg.norm(grad)
+        return grad * (first / np.linalg.norm(grad))
     result = grad.copy()
     shares = []
     for move, change in reversed(pairs):

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
 from scipy.stats import laplace, norm
+from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning
 
 from directrix.linear.beta_bernoulli import BetaBernoulli
@@ -174,6 +175,19 @@ def test_with_a_kernel_the_coefficients_of_few_rows_are_kept(figure):
     assert 1 <= len(model.support_) < 40
     assert model.score(X, y) > 0.9
     np.testing.assert_array_equal(model.support_vectors_, X[model.support_])
-    # As printed the prior may follow the coefficients to zero.
-    with pytest.warns(ConvergenceWarning, match="every coefficient .* Give another lam"):
-        SparseKernelBetaBernoulliClassifier(lam=0.1).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("lam", "kept", "least", "warning"),
+    [
+        (1.0, 0, 0.5, "followed every coefficient to zero.*smaller lam"),
+        (1e-4, 60, 0.9, "did not become narrow.*greater lam"),
+    ],
+)
+def test_no_model_is_worse_than_chance(lam, kept, least, warning):
+    X, y = make_moons(60, noise=0.2, random_state=2)
+    model = SparseKernelBetaBernoulliClassifier(lam=lam)
+    with pytest.warns(ConvergenceWarning, match=warning):
+        model.fit(X, y)
+    assert len(model.support_) == kept
+    assert model.score(X, y) >= least

@@ -347,6 +347,10 @@ class SparseKernelBetaBernoulliClassifier(_KernelClassifier):
               p(a) = \pi_g\, \mathcal N(a; 0, \sigma^2) + \pi_l\, \tfrac{1}{2 b_l} e^{-|a| / b_l}
 
     Under the mixture most coefficients are in the cluster of the Laplacian, and are set to zero.
+    Under a strong λ all of them go there, since eq. 41 has no bound at zero: then every row is of
+    one class. Under a weak one the Laplacian may stay wide, and none is set to zero. A
+    `ConvergenceWarning` tells of both.
+
     The search starts from kernel logistic regression. Parameters and attributes are those of
     `KernelBetaBernoulliClassifier`; λ is that of the start and of the first descent, before there
     is a prior.

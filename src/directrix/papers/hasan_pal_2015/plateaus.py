@@ -22,7 +22,7 @@ from directrix.papers.hasan_pal_2015.search import (
     ConstantObjective,
     search_errors,
 )
-from directrix.papers.hasan_pal_2015.sparse_prior import GaussianLaplace, sparse_sla
+from directrix.papers.hasan_pal_2015.sparse_prior import sparse_sla
 
 # ── Plateaus of a Beta-Bernoulli model: the least and the greatest probability that it gives ──────
 
@@ -143,14 +143,13 @@ _MOST_START = 6.0
 class Found(NamedTuple):
     """Coefficients (intercept last), their loss, the ridge, and the number of iterations.
 
-    With a sparse prior also the prior and the indices of the coefficients that are kept.
+    With a sparse prior also the indices of the coefficients that are not zero.
     """
 
     coef: FloatArray
     loss: BetaBernoulli
     ridge: float
     n_iter: int
-    prior: GaussianLaplace | None = None
     kept: AnyArray | None = None
 
 
@@ -293,17 +292,22 @@ def search(
             break
         best, best_cost = Found(start, loss, found.ridge, n_iter), cost
         if sparse:
-            best = best._replace(prior=found.solution.prior, kept=found.solution.kept)
+            best = best._replace(kept=found.solution.kept)
         gammas = (loss.gamma,)
         loss = replace(loss, gamma=1.0)
-    clustered = best.prior is not None and best.prior.share == 0.0
-    if clustered and not is_silenced(ConvergenceWarning):
-        warn(
-            "every coefficient is in the cluster of the Laplacian, and none is kept from zero: "
-            "the prior may follow them to zero. Give another lam.",
-            ConvergenceWarning,
-            stacklevel=find_stacklevel(),
+    problem = None
+    if best.kept is not None and len(best.kept) == 0:
+        problem = (
+            "the prior has followed every coefficient to zero, where eq. 41 has no bound, and all "
+            "rows are of one class: give a smaller lam"
         )
+    elif best.kept is not None and len(best.kept) == len(best.coef) - 1:
+        problem = (
+            "the Laplacian of the prior did not become narrow, and no coefficient is set to zero: "
+            "give a greater lam"
+        )
+    if problem and not is_silenced(ConvergenceWarning):
+        warn(problem, ConvergenceWarning, stacklevel=find_stacklevel())
     return best._replace(n_iter=n_iter)
 
 

@@ -92,6 +92,9 @@ class GaussianLaplace:
 #: Rounds of the stages for each sharpness at most: the prior is another in each round, so that
 #: rounds may go on lowering the value for ever. And updates of the prior in stage 2 at most.
 _MOST_STAGES, _MOST_UPDATES = 20, 20
+#: Width of the Laplacian, as a share of the Gaussian's, below which its cluster is zero: either it
+#: goes to about 1e-14, or the descent stops where many coefficients nearly cancel.
+_NARROW = 1e-6
 
 
 @dataclass(frozen=True)
@@ -153,7 +156,10 @@ def sparse_sla(
     What the paper leaves open: the objective of the first descent, before there is a prior, has the
     ridge; "near zero" is below the median size at first, and the greater posterior of the last
     prior later. At the end the coefficients of the Laplacian cluster are set to zero, since the
-    paper does not count them as support vectors; if all are in that cluster, all are kept.
+    paper does not count them as support vectors, unless that cluster is wide. If all are in it,
+    they are on their way to zero, where eq. 41 has no bound: :math:`-\log p \to -\infty` as
+    :math:`a = 0` and :math:`b_l \to 0`. Then all are set to zero, and the intercept is fitted
+    alone.
 
     The columns of the objective are those that the coefficients multiply. `radius` and `spacing`
     are R and ε of `sla`, `sharpness` the parameters of its `sharpness_levels`.
@@ -176,7 +182,10 @@ def sparse_sla(
                 break
             coef = moved
         radius, spacing = radius * SHRINK, spacing * SHRINK
-    if not narrow.all():
+    if narrow.all():
+        alone = replace(sharp, X=sharp.X[:, :0], ridge=0.0)
+        coef = np.append(np.zeros(len(narrow)), gradient_descent(alone, np.zeros(1))[0])
+    elif fitted.scale <= _NARROW * fitted.variance**0.5:
         coef = np.where(np.append(narrow, False), 0.0, coef)
     return SparseSolution(coef, np.flatnonzero(coef[:-1]), fitted, n_iter)
 
