@@ -1,6 +1,11 @@
 """Linear classifiers and scorecards for the metric that you report, from one pass over the rows.
 
-A linear classifier meets a metric only through its scores.
+A linear classifier meets a metric only through its scores, and from the mean and covariance of each
+class error and AUC have a smooth closed form: `summarize` reads the rows once, and
+`MomentClassifier` learns from the summary. Each fit says what to expect on new rows, and whether
+something simpler would do. `directrix.papers` has the methods of five papers under their names.
+`ScorecardClassifier` is the same on bins; `OperatingPointClassifier` sets thresholds and keeps
+limits around any model.
 """
 
 from importlib import import_module
