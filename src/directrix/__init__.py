@@ -1,11 +1,8 @@
 """Linear classifiers and scorecards for the metric that you report, from one pass over the rows.
 
-A linear classifier meets a metric only through its scores, and from the mean and covariance of each
-class error and AUC have a smooth closed form: `summarize` reads the rows once, and
-`MomentClassifier` learns from the summary. Each fit says what to expect on new rows, and whether
-something simpler would do. `directrix.papers` has the methods of five papers under their names.
-`ScorecardClassifier` is the same on bins; `OperatingPointClassifier` sets thresholds and keeps
-limits around any model.
+A linear classifier meets a metric only through its scores. `summarize` reads the rows once, and
+`MomentClassifier` learns from the summary; `directrix.papers` has the methods of five papers.
+`ScorecardClassifier` is the same on bins; `OperatingPointClassifier` keeps limits around any model.
 """
 
 from importlib import import_module
@@ -41,17 +38,15 @@ __all__ = [
 
 _MODULES = {
     **dict.fromkeys(("DirectClassifier", "MomentClassifier", "diagnose"), "classifiers"),
+    **dict.fromkeys(("OperatingPointClassifier", "ScorecardClassifier"), "classifiers"),
     "Binner": "tables",
     "Frontier": "frontier",
     "Moments": "moments",
-    "OperatingPointClassifier": "classifiers",
-    "ScorecardClassifier": "classifiers",
     "summarize": "engines",
 }
 _ROOMS = (
     *("classifiers", "datasets", "displays", "documents", "editing", "engines", "exceptions"),
-    *("export", "frontier", "metrics", "moments", "monitoring", "papers"),
-    *("risks", "tables"),
+    *("export", "frontier", "metrics", "moments", "monitoring", "papers", "risks", "tables"),
 )
 #: Rooms without public names, which tab completion leaves out.
 _INTERNAL_ROOMS = ("cards", "designs", "files", "fitting", "linear", "models", "rows")

@@ -7,7 +7,6 @@ from scipy.optimize import minimize
 
 from directrix.linear.lbfgs import lbfgs, stop_after
 from directrix.papers.bundle import bundle
-from directrix.papers.ghanbari_li_scheinberg_2019 import newton_cg
 from directrix.papers.ghanbari_scheinberg_2018 import descent
 from directrix.papers.zhang_saha_vishwanathan_2011 import nesterov
 
@@ -70,19 +69,7 @@ def hinge_bundle(objective, start, callback):
     return bundle(objective, start, ridge=1e-3, callback=callback)
 
 
-def curved(objective, start, callback):
-    class Curved:
-        def __call__(self, coef):
-            return objective(coef)
-
-        def hessian_product(self, coef, vector):
-            step = 1e-6
-            return (objective(coef + step * vector)[1] - objective(coef)[1]) / step
-
-    return newton_cg(Curved(), start, callback=callback)
-
-
-@pytest.mark.parametrize("solver", [lbfgs, descent, nesterov, hinge_bundle, curved])
+@pytest.mark.parametrize("solver", [lbfgs, descent, nesterov, hinge_bundle])
 def test_a_callback_sees_each_iteration_and_stops_without_a_warning(objective, solver):
     seen = []
 

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.optimize import line_search, minimize
 
 from directrix._typing import FloatArray
-from directrix.linear.lbfgs import Callback, Objective, Path, Solution
+from directrix.linear.lbfgs import Objective, Path, Solution
 from directrix.papers.base import Remembered, choice
 from directrix.papers.moment_risk import MomentRiskClassifier
 from directrix.risks import CostRisk, RankingRisk
@@ -36,7 +36,6 @@ def newton_cg(
     *,
     max_iter: int = 200,
     tol: float = 1e-6,
-    callback: Callback | None = None,
 ) -> Solution:
     """Minimise with SciPy's truncated Newton method in a trust region.
 
@@ -53,15 +52,12 @@ def newton_cg(
         Largest number of iterations.
     tol : float
         Gradient norm at which to stop.
-    callback : callable, optional
-        Called with coefficients and value after each iteration; return True to stop.
     """
     evaluated = Remembered(objective)
-    path = Path(evaluated(np.asarray(start, dtype=np.float64))[0], callback)
+    path = Path(evaluated(np.asarray(start, dtype=np.float64))[0], None)
 
     def after_iteration(coef: FloatArray) -> None:
-        if not path.record(coef, evaluated(coef)[0]):
-            raise StopIteration
+        path.record(coef, evaluated(coef)[0])
 
     result = minimize(
         evaluated,

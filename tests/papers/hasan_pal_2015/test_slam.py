@@ -60,11 +60,17 @@ def test_slam_moves_the_ends_of_the_path_while_that_helps():
     def at(gamma, ridge):  # noqa: ARG001
         return lambda x: (float((x[0] - gamma) ** 2), 2.0 * (x - gamma))
 
+    def probe(coef, index, offsets, gamma):  # noqa: ARG001
+        return (coef[0] + offsets - gamma) ** 2
+
+    def search(ridge, start, **path):
+        return sla(lambda gamma: at(gamma, ridge), start, probe=probe, **path)
+
     tuned = slam(
         at,
         np.zeros(1),
         validate=lambda coef: abs(float(coef[0]) - 1000.0),
-        search=lambda ridge, start, **path: sla(lambda gamma: at(gamma, ridge), start, **path),
+        search=search,
         ridges=(0.0,),
         gammas=GAMMAS,
         growths=(2.0,),

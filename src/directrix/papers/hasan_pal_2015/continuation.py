@@ -37,7 +37,7 @@ def sla(
     gamma_max: float = 200.0,
     growth: float = 10.0,
     radius: float = RADIUS,
-    probe: Probe | None = None,
+    probe: Probe,
     exact: Callable[[FloatArray], float] | None = None,
 ) -> Solution:
     r"""Minimise a loss of increasing sharpness γ, each time from the previous minimum.
@@ -64,9 +64,8 @@ def sla(
         First and last sharpness, and the factor r between successive ones.
     radius : float
         Initial R.
-    probe : callable, optional
-        Takes coefficients, coordinate, offsets and γ, returns the values there. By default the
-        objective is evaluated at each offset.
+    probe : callable
+        Takes coefficients, coordinate, offsets and γ, returns the values there.
     exact : callable, optional
         The exact criterion, such as the number of errors. The iterate with the least criterion is
         returned, with the criterion as its value. By default the last iterate is returned, with its
@@ -85,7 +84,7 @@ def sla(
         stationary = False
         for _ in range(_MOST_SWEEPS):
             coef, level_value, norm = gradient_descent(objective, coef)
-            coef, decrease = _probe_all(objective, coef, level_value, offsets, gamma, probe)
+            coef, decrease = _probe_all(coef, level_value, offsets, gamma, probe)
             current = exact(coef) if exact else level_value - decrease
             if exact is None or current < value:
                 best, value = coef, current
@@ -138,22 +137,12 @@ def gradient_descent(objective: Objective, coef: FloatArray) -> tuple[FloatArray
 
 
 def _probe_all(
-    objective: Objective,
-    coef: FloatArray,
-    value: float,
-    offsets: FloatArray,
-    gamma: float,
-    probe: Probe | None,
+    coef: FloatArray, value: float, offsets: FloatArray, gamma: float, probe: Probe
 ) -> tuple[FloatArray, float]:
     """Probe one coordinate after another; return the coefficients and the total decrease."""
     total_decrease = 0.0
     for i in range(len(coef)):
-        if probe is not None:
-            values = probe(coef, i, offsets, gamma)
-        else:
-            unit = np.zeros_like(coef)
-            unit[i] = 1.0
-            values = np.array([objective(coef + offset * unit)[0] for offset in offsets])
+        values = probe(coef, i, offsets, gamma)
         k = int(values.argmin())
         decrease = value - total_decrease - float(values[k])
         if decrease > TOL * abs(value):
@@ -169,19 +158,7 @@ _FACTOR = 2.0  # by which the bracket search changes an end of the path
 
 
 class Tuned(NamedTuple):
-    """Result of `slam`: a solution and the constants that were chosen.
-
-    Parameters
-    ----------
-    solution : Solution
-        Result of SLA with these constants.
-    held_out : float
-        Hold-out error of the solution.
-    start : array
-        Initial coefficients.
-    ridge, gamma_min, gamma_max, growth : float
-        The chosen constants.
-    """
+    """Result of `slam`: a solution, its hold-out error and start, and the constants chosen."""
 
     solution: Solution
     held_out: float

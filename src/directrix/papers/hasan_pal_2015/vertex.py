@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray, IntArray
-from directrix.linear.lbfgs import Callback, Path, Solution
+from directrix.linear.lbfgs import Path, Solution
 
 # ── Rows times their label, merged and normalised for a search over hyperplanes ───────────────────
 
@@ -198,7 +198,6 @@ def vertex_search(
     seconds: float = inf,
     rng: np.random.Generator | int = 0,
     stall: int = 300,
-    callback: Callback | None = None,
 ) -> Solution:
     r"""Minimise the zero-one loss: the weight of rows with margin zero or less.
 
@@ -237,8 +236,6 @@ def vertex_search(
         Random generator or seed.
     stall : int
         Number of steps without improvement after which to restart.
-    callback : callable, optional
-        Called with the best coefficients and their loss after each step; return True to stop.
 
     Returns
     -------
@@ -260,7 +257,7 @@ def vertex_search(
         msg = f"start must have {merged.raw.shape[1]} coefficients, one for each column of rows"
         raise ValueError(msg)
     search = _Search(merged, np.asarray(start, dtype=np.float64), np.random.default_rng(rng))
-    path = Path(search.value, callback)
+    path = Path(search.value, None)
     deadline = process_time() + seconds
     n_stalled = 0
     tabu_until = np.zeros(len(merged.rows), dtype=np.int64)
@@ -274,7 +271,8 @@ def vertex_search(
         if released is not None:
             tabu_until[released] = path.n_iter + 1 + search.rng.integers(_TENURE[0], _TENURE[1] + 1)
         n_stalled = 0 if search.value < before else n_stalled + 1
-        if not path.record(search.best, search.value) or process_time() >= deadline:
+        path.record(search.best, search.value)
+        if process_time() >= deadline:
             break
         if n_stalled >= stall or released is None:
             n_stalled = 0
