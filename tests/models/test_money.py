@@ -97,9 +97,9 @@ def test_money_adds_up():
     for estimate in (found.cost, found.saved_on_none, found.saved_on_all):
         assert estimate.low <= estimate.value <= estimate.high
     assert found.flagged == flagged.mean()
-    moved = Money.of(costs, positive, np.ones(2000), {"random": flagged}, optimism={"random": 2.0})
-    assert moved["random"].cost.value == pytest.approx(found.cost.value + 2)
-    assert moved["random"].saved_on_none.value == pytest.approx(found.saved_on_none.value - 2)
+    moved = Money.of(costs, positive, np.ones(2000), {BY_THRESHOLD: flagged}, optimism=2.0)
+    assert moved[BY_THRESHOLD].cost.value == pytest.approx(found.cost.value + 2)
+    assert moved[BY_THRESHOLD].saved_on_none.value == pytest.approx(found.saved_on_none.value - 2)
     assert "flag none" in str(money)
 
 

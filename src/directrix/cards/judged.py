@@ -153,7 +153,6 @@ class JudgedCard:
 
     @cached_property
     def _areas(self) -> list[HeldOutArea]:
-        """Areas of all that was compared, then of all sizes but the full one."""
         folds = range(int(self.rows.fold.max()) + 1) if self.rows.fold is not None else []
         scores = [each.held_out for each in self.grown.tried]
         scores += [size.held_out for size in self.sizes[:-1]]
@@ -214,7 +213,6 @@ class JudgedCard:
 
     @property
     def _constant(self) -> Pointed:
-        """The card without lines, which predicts the share of positives."""
         plain = self.rows.unpriced
         share = float(plain.weight @ plain.positive) / float(plain.weight.sum())
         card = Card(0.0, tuple(np.zeros(of_column.n_cells) for of_column in self.kinds))

@@ -95,7 +95,6 @@ class LineSearch:
 
 
 def _held_out(frontier: RowFrontier, signs: Signs, kept: Sequence[int]) -> Curves:
-    """Return the held-out curves of logistic regression that keeps some of the signs."""
     rows = frontier.X, frontier.positive, frontier.weight, frontier.fold, frontier.group
     plain = RowFrontier(*rows, ftol=FTOL, signs=signs.only(kept), reach=REACH)
     (candidate,) = plain.plan([Recipe(Logistic(), _PLAIN_RIDGE)])

@@ -237,7 +237,6 @@ class SampleSearch:
 
     @cached_property
     def _first(self) -> list[ScoreCurves]:
-        """Curves of all candidates on the first rows of each class."""
         rows = self.rows
         index = first_rows_per_class(rows.positive, FIRST_ROWS)
         if len(index) == len(rows.positive):
@@ -247,7 +246,6 @@ class SampleSearch:
         return [ScoreCurves(positive, column, weight, None) for column in scores.T]
 
     def _all_rows(self, index: int) -> ScoreCurves:
-        """Return the curves of a candidate on all rows."""
         if index not in self._curves:
             self._curves[index] = self._of(self.scores[:, index])
         return self._curves[index]

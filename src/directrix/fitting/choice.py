@@ -170,7 +170,6 @@ class Choice:
         return JudgedWithoutPart.of(self.parts, self.criterion, self.at, self.losses - self.pooled)
 
     def _optimism_of(self, rule: Rule) -> tuple[HeldOutRates, float]:
-        """Repeat the choice without some rows; return the optimism of its rates and ranking."""
         metric, parts = self.metric, self.parts
         repeated = self._without_part.repeat(rule)
         ranking = 0.0

@@ -82,7 +82,6 @@ class Signs:
 
 
 def _by_position(monotone: Any, names: Sequence[str]) -> dict[int, Any]:
-    """Return the directions that a user gave, by position and in the order of the columns."""
     if monotone is None:
         return {}
     if not isinstance(monotone, Mapping):
@@ -156,7 +155,6 @@ class DirectionPrices:
 
     @cached_property
     def _curves(self) -> list[Curves]:
-        """Curves with all directions, without each, and without any."""
         every = list(range(len(self.requested)))
         without = [[k for k in every if k != one] for one in every if len(every) <= _MOST]
         kept = [every, *without, *([[]] if len(every) > 1 else [])]

@@ -315,7 +315,7 @@ def priced(end: End) -> End:
         decisions,
         point.rows or plain.name,
         group=rows.group,
-        optimism={BY_THRESHOLD: expected.metric - before.metric},
+        optimism=expected.metric - before.metric,
         spread=OF_LINES.best,
     )
     cost, flagged = money[metric.decides_by].cost, decisions[metric.decides_by]

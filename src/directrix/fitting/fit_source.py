@@ -122,7 +122,6 @@ class SourcePasses:
         return self._in_units(surveyed.with_sample(sample.sorted()))
 
     def _in_units(self, surveyed: Surveyed) -> Surveyed:
-        """Return the survey, and read later blocks, with weights in their unit."""
         self.plan = replace(self.plan, unit=self.unit)
         return surveyed if self.unit is None else surveyed.in_units(self.unit)
 

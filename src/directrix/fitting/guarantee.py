@@ -192,7 +192,6 @@ class Guarantee:
         return certain[best_among(np.array(list(certain)))]
 
     def _allowed(self, curve: Curve) -> AnyArray:
-        """Return the indices of the thresholds that keep all limits but that of the precision."""
         tp, fp = curve.true_positives, curve.false_positives
         able = np.ones(len(tp), dtype=bool)
         for limit in self.limits:
@@ -334,7 +333,6 @@ class Guarantee:
 
 
 def _bound(named: tuple[float, Any]) -> float:
-    """Return the score of a bound and the segment that it is of."""
     return named[0]
 
 

@@ -63,7 +63,6 @@ single_blas_thread = SingleBlasThread()
 
 
 def _set_threads(numbers: Iterable[tuple[Any, int]]) -> None:
-    """Set the numbers of threads of libraries."""
     for library, number in numbers:
         library.set_num_threads(number)
     # From version 3.8 on, threadpoolctl ignores all threads but the first that sets a number, until
@@ -73,7 +72,6 @@ def _set_threads(numbers: Iterable[tuple[Any, int]]) -> None:
 
 
 def _is_set_by_thread(library: Any) -> bool:
-    """Return whether a library may have a number of threads for each thread that calls it."""
     return getattr(library, "threading_layer", None) == "openmp"
 
 

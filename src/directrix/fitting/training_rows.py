@@ -177,7 +177,6 @@ def _root_mean_square(share: FloatArray, X: Any) -> FloatArray:
 
 
 def _require_finite(coefficients: FloatArray, scale: FloatArray) -> None:
-    """Refuse coefficients beyond the range of floats, and name the first column."""
     bad = np.flatnonzero(~np.isfinite(coefficients))
     if bad.size:
         msg = (
@@ -302,7 +301,6 @@ def group_folds(group: IntArray, positive: AnyArray, n_folds: int) -> IntArray:
 
 
 def _first_one_class_fold(fold: AnyArray, positive: AnyArray, n_folds: int) -> int | None:
-    """Return the first fold without rows of both classes."""
     for number in range(n_folds):
         inside = positive[fold == number]
         if not inside.any() or inside.all():
@@ -484,7 +482,6 @@ class Rows(NamedTuple):
 
 
 def _taken(part: Any, index: Any) -> Any:
-    """Return what stands beside some of the rows."""
     if part is None or isinstance(part, str):
         return part
     return part.take(index) if isinstance(part, RowCosts | Periods | Segments) else part[index]

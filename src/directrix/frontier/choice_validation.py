@@ -222,7 +222,6 @@ def most_promising(
 
 
 def _random_parts(positive: AnyArray, group: IntArray | None, seed: int) -> IntArray:
-    """Return the part of each row; parts have equal shares of each class, or of the groups."""
     rng = np.random.default_rng(seed)
     if group is not None:
         groups, member = np.unique(group, return_inverse=True)

@@ -120,7 +120,6 @@ class RowCandidate:
         return frontier.solutions[key]
 
     def _before(self) -> RowCandidate | None:
-        """Return the candidate whose line the descent starts from."""
         start = self.recipe.start
         return None if start is None else self.frontier.plan([start])[0]
 

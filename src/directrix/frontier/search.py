@@ -61,7 +61,6 @@ class Search:
 
     @cached_property
     def _criterion(self) -> Criterion:
-        """By what the candidates are compared."""
         return Criterion.of_rows(self.metric, self.rows.positive, self.rows.weight)
 
     def run(self) -> Comparison:
@@ -141,12 +140,10 @@ class Search:
         return folds if min(tested.sum(), len(tested) - tested.sum()) >= _MIN_CLASS_ROWS else []
 
     def _best_of_rows(self, comparison: Comparison) -> list[RowCandidate]:
-        """Return the candidates of the row frontier, best first."""
         ranked = sorted(self._of_rows.values(), key=lambda taken: comparison.deciding[taken[0]])
         return [candidate for _, candidate in ranked]
 
     def _neighbours(self, comparison: Comparison) -> list[Recipe]:
-        """Return the recipes next to those of the best candidates of the row frontier."""
         best = self._best_of_rows(comparison)[:_REGIONS]
         near = {other.key: other for candidate in best for other in candidate.recipe.neighbours}
         return list(near.values())

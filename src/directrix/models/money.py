@@ -86,7 +86,6 @@ def given_column(name: str, X: Any, given: Mapping[str, Any]) -> Any:
 
 
 def _checked(name: str, values: Any, n_rows: int) -> FloatArray:
-    """Return a column of costs as numbers; refuse missing, infinite and negative ones."""
     try:
         costs = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -208,13 +207,16 @@ def long_tailed_interval(values: FloatArray, level: float = _LEVEL) -> tuple[flo
     inside = np.ones(n, dtype=bool)
     for tail in tails:
         inside[tail.rows] = False
-    plain, drawn = _BootstrapSums.of_body(values[inside], n, tails, rng)
-    for tail, count in zip(tails, plain.counts, strict=True):
-        plain.add(tail, tail.resampled(count, rng))
-        drawn.add(tail, *tail.drawn(count, n, rng))
+    counts = [rng.binomial(n, len(tail.rows) / n, _DRAWS) for tail in tails]
+    left = np.maximum(n - sum(counts, np.zeros(_DRAWS, dtype=np.int64)), 0)
+    plain = _drawn_sums(values[inside], n, left, rng)
+    drawn = plain.copy()
+    for tail, count in zip(tails, counts, strict=True):
+        plain += tail.sums(tail.resampled(count, rng))
+        drawn += tail.sums(*tail.drawn(count, n, rng))
     share = (1.0 - level) / 2.0
-    least, most = np.quantile(plain.studentized(mean), [share, 1.0 - share]).tolist()
-    wide = np.quantile(drawn.studentized(), [share, 1.0 - share]).tolist()
+    least, most = np.quantile(_studentized(plain, n, mean), [share, 1.0 - share]).tolist()
+    wide = np.quantile(_studentized(drawn, n), [share, 1.0 - share]).tolist()
     if ends[0] is not None:
         least = min(least, wide[0])
     if ends[1] is not None:
@@ -243,6 +245,11 @@ class _LongEnd(NamedTuple):
         shape = float(np.log(sizes / start).mean())
         return cls(side, index[-k:], sizes, float(start), shape) if shape > 0 else None
 
+    def sums(self, sizes: FloatArray, mean: FloatArray | float = 0.0) -> FloatArray:
+        """Return sums, sums of squares and what is added to the mean; see `_drawn_sums`."""
+        added = np.broadcast_to(mean, len(sizes))
+        return np.stack([self.side * sizes.sum(axis=1), (sizes**2).sum(axis=1), self.side * added])
+
     def resampled(self, count: IntArray, rng: np.random.Generator) -> FloatArray:
         """Return these sizes drawn with replacement: ``count`` of them in each draw, then zeros."""
         which = rng.integers(0, len(self.sizes), (len(count), int(count.max())))
@@ -260,49 +267,26 @@ class _LongEnd(NamedTuple):
         return np.where(inside, sizes, 0.0), k / n_rows * self.start / (1.0 - shape)
 
 
-@dataclass
-class _BootstrapSums:
-    """Sums and sums of squares of bootstrap samples of n rows, and the means they are drawn from.
+def _drawn_sums(body: FloatArray, n: int, count: IntArray, rng: np.random.Generator) -> FloatArray:
+    """Draw ``count`` of the rows between both ends in each sample, by the central limit theorem.
 
-    ``counts`` are the rows of each long end in every sample.
+    Returns sums, sums of squares and the part of the mean of all ``n`` rows, of shape (3, draws).
     """
+    both = np.stack([body, body**2])
+    scatter = np.cov(both, bias=True) if len(body) > 1 else np.zeros((2, 2))
+    noise = rng.multivariate_normal([0.0, 0.0], scatter, _DRAWS, method="svd")
+    means = both.mean(axis=1) if len(body) else np.zeros(2)
+    first, second = (count[:, None] * means + np.sqrt(count)[:, None] * noise).T
+    return np.stack([first, np.maximum(second, 0.0), np.full(_DRAWS, len(body) / n * means[0])])
 
-    n_rows: int
-    first: FloatArray
-    second: FloatArray
-    mean: FloatArray
-    counts: list[IntArray]
 
-    @classmethod
-    def of_body(
-        cls, body: FloatArray, n: int, tails: list[_LongEnd], rng: np.random.Generator
-    ) -> tuple[_BootstrapSums, _BootstrapSums]:
-        """Return the sums over rows between both ends, twice: by the central limit theorem."""
-        counts = [rng.binomial(n, len(tail.rows) / n, _DRAWS) for tail in tails]
-        left = np.maximum(n - sum(counts, np.zeros(_DRAWS, dtype=np.int64)), 0)
-        both = np.stack([body, body**2])
-        scatter = np.cov(both, bias=True) if len(body) > 1 else np.zeros((2, 2))
-        noise = rng.multivariate_normal([0.0, 0.0], scatter, _DRAWS, method="svd")
-        means = both.mean(axis=1) if len(body) else np.zeros(2)
-        first, second = (left[:, None] * means + np.sqrt(left)[:, None] * noise).T
-        mean = np.full(_DRAWS, len(body) / n * means[0])
-        plain = cls(n, first.copy(), np.maximum(second, 0.0), mean.copy(), counts)
-        return plain, cls(n, first.copy(), np.maximum(second, 0.0), mean.copy(), counts)
-
-    def add(self, tail: _LongEnd, sizes: FloatArray, mean: FloatArray | float = 0.0) -> None:
-        """Add rows of a long end, and what they add to the mean that they are drawn from."""
-        self.first += tail.side * sizes.sum(axis=1)
-        self.second += (sizes**2).sum(axis=1)
-        self.mean += tail.side * mean
-
-    def studentized(self, mean: float | None = None) -> FloatArray:
-        """Return the means of the samples less the true mean, in standard errors."""
-        found = self.first / self.n_rows
-        square = self.second / self.n_rows
-        variance = np.maximum(square - found**2, 1e-9 * square.mean())
-        true = self.mean if mean is None else mean
-        studentized: FloatArray = (found - true) / np.sqrt(variance / max(self.n_rows - 1, 1))
-        return studentized
+def _studentized(sums: FloatArray, n: int, mean: float | None = None) -> FloatArray:
+    # The means of samples less the true mean, by default that of what was drawn from.
+    of_samples, square = sums[0] / n, sums[1] / n
+    variance = np.maximum(square - of_samples**2, 1e-9 * square.mean())
+    true = sums[2] if mean is None else mean
+    studentized: FloatArray = (of_samples - true) / np.sqrt(variance / max(n - 1, 1))
+    return studentized
 
 
 # ── Money: what decisions about rows cost, and what they save ─────────────────────────────────────
@@ -366,14 +350,14 @@ class Money:
         rows: str = "these rows",
         *,
         group: IntArray | None = None,
-        optimism: Mapping[str, float] | None = None,
+        optimism: float = 0.0,
         spread: float = 1.0,
     ) -> Money:
         """Count what decisions cost on labelled rows.
 
         ``decisions`` say by name which rows are flagged, and ``rows`` is what the rows are called.
         Rows of one ``group`` are dependent: intervals take their sum as one. ``optimism`` is how
-        much less decisions cost on these rows than they will on new ones, and ``spread`` the
+        much less decisions by one threshold cost on these rows than on new ones, and ``spread`` the
         variance of the means about what new rows show, relative to that of as many rows.
         """
         of_none, of_all = (
@@ -386,7 +370,7 @@ class Money:
         found = []
         for name, flagged in decisions.items():
             spent = costs.of_decisions(positive, flagged)
-            shift = 0.0 if optimism is None else optimism.get(name, 0.0)
+            shift = optimism if name == BY_THRESHOLD else 0.0
             found.append(
                 DecisionMoney(
                     name,
@@ -436,7 +420,6 @@ class Money:
 def _estimate(
     values: FloatArray, weight: FloatArray, group: IntArray | None, shift: float, spread: float
 ) -> Estimate:
-    """Return a weighted mean with its interval, moved by a shift."""
     share = weight / weight.sum()
     mean = float(share @ values)
     parts = share * values

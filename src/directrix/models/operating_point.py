@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from html import escape
 from typing import Any, NamedTuple
 
@@ -93,25 +92,17 @@ def calibration_from_scores(
     free = at_threshold is None
     offset = float(logit(share @ target)) if at_threshold is None else float(logit(at_threshold))
 
-    # In the logarithms of the slopes, which keeps them positive. Loss, gradient and curvature are
-    # asked for at the same parameters.
-    @lru_cache(1)
-    def parts_at(*parameters: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    # In the logarithms of the slopes, which keeps them positive.
+    def parts(parameters: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         slopes = np.exp(np.minimum(parameters[:2], _STEEPEST))
         eta = slopes @ sides + (parameters[2] if free else offset)
         by = np.vstack([slopes[:, None] * sides, np.ones_like(scores)])
         return eta, share * (expit(eta) - target), by if free else by[:2]
 
-    def parts(parameters: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        return parts_at(*parameters.tolist())
-
-    def loss(parameters: FloatArray) -> float:
-        eta, _, _ = parts(parameters)
-        return float(-share @ (target * log_expit(eta) + (1.0 - target) * log_expit(-eta)))
-
-    def gradient(parameters: FloatArray) -> FloatArray:
-        _, residual, by = parts(parameters)
-        return by @ residual
+    def loss(parameters: FloatArray) -> tuple[float, FloatArray]:
+        eta, residual, by = parts(parameters)
+        likelihood = share @ (target * log_expit(eta) + (1.0 - target) * log_expit(-eta))
+        return -float(likelihood), by @ residual
 
     def hessian(parameters: FloatArray) -> FloatArray:
         eta, residual, by = parts(parameters)
@@ -122,7 +113,7 @@ def calibration_from_scores(
 
     start = np.array([0.0, 0.0, offset] if free else [0.0, 0.0])
     fit = minimize(
-        loss, start, jac=gradient, hess=hessian, method="trust-exact", options={"gtol": 1e-11}
+        loss, start, jac=True, hess=hessian, method="trust-exact", options={"gtol": 1e-11}
     )
     slopes = np.maximum(np.exp(np.minimum(fit.x[:2], _STEEPEST)), _LEAST_SLOPE) / spread
     filled = sides.any(axis=1)
@@ -254,7 +245,6 @@ def intervals_of(
     rates: Rates,
     curve: Curve,
     sizes: EffectiveCounts,
-    level: float = LEVEL,
     *,
     along_curve: bool = True,
 ) -> Intervals:
@@ -267,27 +257,27 @@ def intervals_of(
     """
     predicted = rates.tpr * sizes.n_pos + rates.fpr * sizes.n_neg
     intervals = Intervals(
-        wilson(rates.tpr, sizes.n_pos, level),
-        wilson(rates.fpr, sizes.n_neg, level),
-        wilson(rates.precision, predicted, level),
+        wilson(rates.tpr, sizes.n_pos),
+        wilson(rates.fpr, sizes.n_neg),
+        wilson(rates.precision, predicted),
         (rates.metric, rates.metric),
     )
     if not metric.uses_threshold:
         variance = ranking_variance(curve, sizes, metric)
-        return intervals._replace(metric=on_logit_scale(rates.metric, variance, level))
+        return intervals._replace(metric=on_logit_scale(rates.metric, variance))
     tpr, fpr, share = draws = _posterior_draws(metric, rates, curve, sizes, along_curve=along_curve)
-    ends = {"metric": _quantile_interval(metric.at_rates(tpr, fpr, share), rates.metric, level)}
+    ends = {"metric": _quantile_interval(metric.at_rates(tpr, fpr, share), rates.metric)}
     if metric.limit is not None:
         if metric.limit.rate != "tpr":
-            ends["tpr"] = _quantile_interval(tpr, rates.tpr, level)
+            ends["tpr"] = _quantile_interval(tpr, rates.tpr)
         if metric.limit.rate != "fpr":
-            ends["fpr"] = _quantile_interval(fpr, rates.fpr, level)
-        ends["precision"] = _quantile_interval(precision_of(*draws), rates.precision, level)
+            ends["fpr"] = _quantile_interval(fpr, rates.fpr)
+        ends["precision"] = _quantile_interval(precision_of(*draws), rates.precision)
     return intervals._replace(**ends)
 
 
 def square_and_add(
-    metric: Metric, rates: Rates, curve: Curve, sizes: EffectiveCounts, level: float = LEVEL
+    metric: Metric, rates: Rates, curve: Curve, sizes: EffectiveCounts
 ) -> tuple[float, float]:
     r"""Return the interval of a metric in closed form, from Wilson's intervals of the rates.
 
@@ -303,7 +293,7 @@ def square_and_add(
     down = up = 0.0
     for k, (point, n) in enumerate(zip(points.tolist(), n_rows, strict=True)):
         changes = [0.0]
-        for end in wilson(point, n, level):
+        for end in wilson(point, n):
             moved = points.copy()
             moved[k] = end
             if k == 1 and limited == "fpr":
@@ -318,7 +308,7 @@ def square_and_add(
 
 
 def precision_interval(
-    metric: Metric, rates: Rates, curve: Curve, sizes: EffectiveCounts, level: float = LEVEL
+    metric: Metric, rates: Rates, curve: Curve, sizes: EffectiveCounts
 ) -> tuple[float, float]:
     """Return the interval of the precision if the threshold itself is uncertain.
 
@@ -326,7 +316,7 @@ def precision_interval(
     positive as given.
     """
     draws = _posterior_draws(metric, rates, curve, sizes, along_curve=True)
-    return _quantile_interval(precision_of(*draws), rates.precision, level)
+    return _quantile_interval(precision_of(*draws), rates.precision)
 
 
 def _posterior_draws(
@@ -353,9 +343,8 @@ def _posterior_draws(
     return tpr, fpr, share
 
 
-def _quantile_interval(draws: FloatArray, value: float, level: float) -> tuple[float, float]:
-    """Return the central interval of draws, extended to contain the value."""
-    tail = (1.0 - level) / 2.0
+def _quantile_interval(draws: FloatArray, value: float) -> tuple[float, float]:
+    tail = (1.0 - LEVEL) / 2.0
     low, high = np.quantile(draws, [tail, 1.0 - tail])
     return float(min(low, value)), float(max(high, value))
 
@@ -558,7 +547,6 @@ class OperatingPoint:
 
     @property
     def _remarks(self) -> list[str]:
-        """What is said below the table."""
         return [*([] if self.money is None else [str(self.money)]), *self.notes]
 
     def __str__(self) -> str:
@@ -588,7 +576,6 @@ class OperatingPoint:
 
 
 def _number_or_interval(value: float | tuple[float, float]) -> str:
-    """Return a rate or its interval as text; empty if it is not known."""
     if isinstance(value, tuple):
         low, high = value
         return "" if np.isnan(low) else f"{low:.4f} to {high:.4f}"
@@ -619,7 +606,6 @@ class OperatingPoints(tuple[OperatingPoint, ...]):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        """Return the table as HTML for notebooks."""
         return html_table(self._HEADER, self._texts(), "expected on new rows")
 
 
@@ -638,28 +624,26 @@ class OnRows:
         """
         return self._rates(metric, self.index)
 
-    def intervals(self, metric: Metric, level: float = 0.95) -> Intervals:
+    def intervals(self, metric: Metric) -> Intervals:
         """Return intervals of the rates and of the metric."""
         curve, sizes = self.curve, self.sizes
-        intervals = intervals_of(metric, self.rates(metric), curve, sizes, level)
+        intervals = intervals_of(metric, self.rates(metric), curve, sizes)
         if not metric.fixes_threshold:
             return intervals
         best = self._rates(metric, metric.best(curve).index)
-        of_metric = intervals_of(metric, best, curve, sizes, level).metric
+        of_metric = intervals_of(metric, best, curve, sizes).metric
         return intervals._replace(metric=of_metric)
 
-    def at_threshold(
-        self, metric: Metric, level: float = 0.95
-    ) -> tuple[float, tuple[float, float]]:
+    def at_threshold(self, metric: Metric) -> tuple[float, tuple[float, float]]:
         """Return the metric at the threshold of the model, and its interval.
 
         A metric with a limit or a quota has the threshold of the model here, whether or not the
         limit is kept on these rows; a ranking has none.
         """
         if not metric.fixes_threshold:
-            return self.rates(metric).metric, self.intervals(metric, level).metric
+            return self.rates(metric).metric, self.intervals(metric).metric
         fixed = FromRates(metric.at_rates, metric.greater_is_better)
-        rates, intervals = self.rates(fixed), self.intervals(fixed, level)
+        rates, intervals = self.rates(fixed), self.intervals(fixed)
         for name in ("tpr", "fpr", "precision"):  # most of these metrics are one of the rates
             if rates.metric == getattr(rates, name):
                 return rates.metric, getattr(intervals, name)

@@ -270,7 +270,6 @@ class DirectReport:
 
     @property
     def _shown(self) -> tuple[CandidateResult, ...]:
-        """The best candidates, and the chosen one."""
         rest = (tried for tried in self.tried[_SHOWN:] if tried.name == self.chosen)
         return (*self.tried[:_SHOWN], *rest)
 
@@ -354,7 +353,6 @@ class DirectReport:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        """Return the report as HTML for notebooks."""
         rows = [(tried.name, f"{tried.metric:.4f}", _error_text(tried)) for tried in self._shown]
         table = html_table(
             ["candidate", "metric", "standard error"],
@@ -382,5 +380,4 @@ def sentence(text: str) -> str:
 
 
 def _error_text(tried: CandidateResult) -> str:
-    """Return the standard error as text; empty without folds."""
     return "" if np.isnan(tried.error) else f"{tried.error:.4f}"
