@@ -42,5 +42,5 @@ def test_a_probability_that_the_metric_fixes_is_that_of_the_threshold():
     positive = np.arange(40) % 2 == 0
     scores = np.where(positive, 1.0, -1.0) + np.linspace(-1.5, 1.5, 40)
     evidence = RowEvidence(Rows(None, positive, np.ones(40)), scores, log_odds=True)
-    assert evidence.calibrated(0.3, None)(0.0) == pytest.approx(expit(0.3))
-    assert evidence.calibrated(0.3, 0.2)(0.0) == pytest.approx(0.2)
+    assert evidence.calibrated(0.3, None, "rows")(0.0) == pytest.approx(expit(0.3))
+    assert evidence.calibrated(0.3, 0.2, "rows")(0.0) == pytest.approx(0.2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 from warnings import warn
 
 import numpy as np
@@ -34,7 +34,6 @@ from directrix.exceptions import (
     find_stacklevel,
 )
 from directrix.files.layout import is_number, is_text
-from directrix.fitting.choice import RefitScores
 from directrix.fitting.copies import warn_about_copies
 from directrix.fitting.evidence import HeldOut
 from directrix.fitting.finish import End, FitResult
@@ -42,6 +41,7 @@ from directrix.fitting.guarantee import Guarantee
 from directrix.fitting.held_out_scores import (
     PARTS,
     CrossFitting,
+    HeldOutScores,
     ScoreScale,
     Split,
     are_probabilities,
@@ -61,8 +61,6 @@ from directrix.fitting.training_rows import Rows, relative_weight
 from directrix.metrics import Budget, FPRAtRecall, RecallAtFPR, RecallAtK, RecallAtPrecision
 from directrix.metrics.table import resolve
 from directrix.models.operating_point import (
-    OF_CROSS_FITTED,
-    OF_GIVEN_SCORES,
     ClaimVariance,
     OperatingPoints,
 )
@@ -86,26 +84,6 @@ _METRIC_OF_LIMIT: dict[str, Any] = {
 }
 #: Least distance of a decision from zero.
 _LEAST = float(np.finfo(np.float64).tiny)
-#: What a model without an estimator is called in reports and messages.
-_SCORES = "the scores"
-
-
-class _HeldOut(NamedTuple):
-    """Held-out scores in favour of the positive label, and what gave them.
-
-    ``tested`` has the positions of the rows, of weight above zero. ``why`` says in the report how
-    the scores came about, and ``probabilities`` whether they are probabilities. ``variance`` is
-    that of claims about new rows. ``refit`` compares the copies that gave the scores with the final
-    estimator.
-    """
-
-    scores: FloatArray
-    tested: IntArray
-    name: str
-    why: str
-    probabilities: bool
-    variance: ClaimVariance = OF_GIVEN_SCORES
-    refit: RefitScores | None = None
 
 
 class OperatingPointClassifier(ThresholdClassifier, one_blas_thread=False):
@@ -261,10 +239,10 @@ class OperatingPointClassifier(ThresholdClassifier, one_blas_thread=False):
             if rows.costs is not None:
                 rows, metric = rows.priced(metric, rows.costs)
             rows = self._on_scale(rows.in_folds(PARTS), held_out)
-            refit = None if held_out.refit is None else self._scale.of_both(held_out.refit)
+            refit = held_out.refit and self._scale.of_both(held_out.refit)
             end = finish_scores(metric, rows, guarantee, variance=held_out.variance, refit=refit)
             warn_about_refit(refit, rows, end.point, held_out.name)
-            report = report_on_scores(metric, rows, held_out.name, held_out.why)
+            report = report_on_scores(metric, rows, held_out)
             self._keep(replace(self._at_score(end, held_out), report=report))
         return self
 
@@ -468,7 +446,6 @@ class OperatingPointClassifier(ThresholdClassifier, one_blas_thread=False):
         return {}
 
     def _asked_metric(self) -> Metric:
-        """Return the metric that sets the threshold."""
         asked: Any = self.metric
         if asked is not None:
             return resolve(asked)
@@ -495,7 +472,6 @@ class OperatingPointClassifier(ThresholdClassifier, one_blas_thread=False):
         """Do nothing: the threshold is that of the operating point."""
 
     def _checked_rows(self, X: Any, y: Any) -> tuple[Any, AnyArray]:
-        """Return rows that can be divided, and as many labels as an array."""
         if y is None:
             msg = f"{type(self).__name__} requires y to be passed, but the target y is None"
             raise ValueError(msg)
@@ -519,36 +495,31 @@ class OperatingPointClassifier(ThresholdClassifier, one_blas_thread=False):
 
     def _scored(
         self, X: Any, y: AnyArray, weight: FloatArray, groups: Any, passed: dict[str, Any] | None
-    ) -> _HeldOut:
-        """Return held-out scores, and set the estimator that scores new rows."""
+    ) -> HeldOutScores:
         if passed is not None:
             held_out = self._cross_fitted(X, y, weight, groups, passed)
         else:
             read = self._given if self.estimator is None else self._frozen
             held_out = read(X, np.flatnonzero(weight > 0))
+        self.estimator_ = held_out.estimator
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
         return held_out
 
-    def _given(self, X: Any, used: IntArray) -> _HeldOut:
-        """Return scores that were given."""
-        self.estimator_ = None
+    def _given(self, X: Any, used: IntArray) -> HeldOutScores:
         scores, why = given_scores(X), "Used as they were given."
-        return _HeldOut(scores[used], used, _SCORES, why, are_probabilities(scores))
+        return HeldOutScores(None, scores[used], used, are_probabilities(scores), why)
 
-    def _frozen(self, X: Any, used: IntArray) -> _HeldOut:
-        """Return the scores of an estimator that was fitted to other rows."""
-        self.estimator_ = self.estimator.estimator
-        method = self._require_estimator(self.estimator_)
-        scores = positive_response(self.estimator_, X, method, self.positive_)
-        name, why = type(self.estimator_).__name__, "It was fitted before, to other rows."
-        return _HeldOut(scores[used], used, name, why, method == "predict_proba")
+    def _frozen(self, X: Any, used: IntArray) -> HeldOutScores:
+        estimator, why = self.estimator.estimator, "It was fitted before, to other rows."
+        method = self._require_estimator(estimator)
+        scores = positive_response(estimator, X, method, self.positive_)
+        return HeldOutScores(estimator, scores[used], used, method == "predict_proba", why)
 
     def _cross_fitted(
         self, X: Any, y: AnyArray, weight: FloatArray, groups: Any, routed: Mapping[str, Any]
-    ) -> _HeldOut:
-        """Return the scores of copies of the estimator that were fitted without the rows."""
+    ) -> HeldOutScores:
         positive, apart = y == self.positive_, self.guarantee is not None
         used = np.flatnonzero(weight > 0)
         warn_about_copies(Rows(X, positive, weight, group=groups), self._labels)
@@ -557,16 +528,11 @@ class OperatingPointClassifier(ThresholdClassifier, one_blas_thread=False):
         fitting = CrossFitting(
             self.estimator, X, y, weight, self.positive_, routed, self.response_method, self.n_jobs
         )
-        fit = fitting.run(splits, used, refit=not apart)
-        self.estimator_ = fit.estimator
-        self._require_estimator(self.estimator_)
-        why = "Fitted to the other rows." if apart else f"Cross-fitted in {len(splits)} folds."
-        name, probabilities = type(self.estimator).__name__, fit.method == "predict_proba"
-        variance = OF_GIVEN_SCORES if apart else OF_CROSS_FITTED
-        return _HeldOut(fit.scores, fit.tested, name, why, probabilities, variance, fit.refit)
+        held_out = fitting.run(splits, used, refit=not apart)
+        self._require_estimator(held_out.estimator)
+        return held_out
 
     def _routed(self, sample_weight: Any, groups: Any, fit_params: dict[str, Any]) -> Any:
-        """Return what is passed to `fit` of the estimator."""
         given = {"sample_weight": sample_weight, "groups": groups}
         given = {name: value for name, value in given.items() if value is not None}
         if _routing_enabled():
@@ -595,7 +561,7 @@ class OperatingPointClassifier(ThresholdClassifier, one_blas_thread=False):
         return method
 
     def _rows(
-        self, held_out: _HeldOut, y: AnyArray, weight: FloatArray, groups: Any, beside: Rows
+        self, held_out: HeldOutScores, y: AnyArray, weight: FloatArray, groups: Any, beside: Rows
     ) -> Rows:
         """Return rows whose only feature is the rank of their score, with what stands beside them.
 
@@ -609,7 +575,7 @@ class OperatingPointClassifier(ThresholdClassifier, one_blas_thread=False):
         rows = Rows.of(rank[:, None], y, self.positive_, weight[index], groups=groups)
         return rows._replace(periods=beside.periods, segments=beside.segments, costs=beside.costs)
 
-    def _on_scale(self, rows: Rows, held_out: _HeldOut) -> Rows:
+    def _on_scale(self, rows: Rows, held_out: HeldOutScores) -> Rows:
         """Return rows with the position of the score in place of its rank; set the scale."""
         levels, rank = np.unique(held_out.scores), rows.X.astype(np.intp)
         scores, plain = levels[rank[:, 0]], rows.unpriced.weight
@@ -620,7 +586,7 @@ class OperatingPointClassifier(ThresholdClassifier, one_blas_thread=False):
         warn_about_reversed(rows, self.positive_, other)
         return rows
 
-    def _at_score(self, end: End, given: _HeldOut) -> FitResult:
+    def _at_score(self, end: End, given: HeldOutScores) -> FitResult:
         """Return the end of a fit to positions with its threshold as one of scores.
 
         If it predicts one class for all rows that set it, it moves, and calibration and held-out
@@ -648,7 +614,6 @@ class OperatingPointClassifier(ThresholdClassifier, one_blas_thread=False):
 
 
 def _restored_held_out(state: ModelState) -> HeldOut | None:
-    """Return the held-out scores of a state, after checking them; None if it has none."""
     arrays, facts = StateArrays(state.arrays), state.facts["held_out"]
     if facts is None:
         arrays.require_empty()

@@ -80,17 +80,11 @@ class HeldOut:
     seen: bool = False
 
     @classmethod
-    def of_rows(
-        cls,
-        rows: Rows,
-        scores: FloatArray,
-        variance: ClaimVariance = OF_LINES,
-        name: str | None = None,
-    ) -> HeldOut:
+    def of_rows(cls, rows: Rows, scores: FloatArray, variance: ClaimVariance, name: str) -> HeldOut:
         """Count the scores of rows, less the threshold.
 
         The folds of ``rows`` are the parts; without folds, every tenth row of a class is in a part.
-        ``name`` is that of rows that were set apart.
+        ``name`` is that of the rows, or another one if they were set apart.
         """
         part = rows.fold
         if part is None:
@@ -98,23 +92,27 @@ class HeldOut:
             for side in (rows.positive, ~rows.positive):
                 part[side] = np.arange(np.count_nonzero(side)) % _PARTS
         in_parts = (np.flatnonzero(part == number) for number in range(int(part.max()) + 1))
-        folds = [
-            histogram_of_scores(scores[None, own], rows.positive[own], rows.weight[own])
-            for own in in_parts
-        ]
-        seen = rows.fold is None and name is None
-        made = cls.of_counts(CountEvidence(folds), 0.0, name or rows.name)
-        return replace(made, variance=variance, seen=seen)
+        counted = CountEvidence(
+            [
+                histogram_of_scores(scores[None, own], rows.positive[own], rows.weight[own])
+                for own in in_parts
+            ]
+        )
+        made = cls.of_counts(counted, 0.0, name, variance)
+        return replace(made, seen=rows.fold is None and name == rows.name)
 
     @classmethod
-    def of_counts(cls, evidence: CountEvidence, center: float, rows: str) -> HeldOut:
+    def of_counts(
+        cls, evidence: CountEvidence, center: float, rows: str, variance: ClaimVariance
+    ) -> HeldOut:
         """Keep the counts of a candidate whose threshold is ``center``."""
         by_class, parts = np.array(evidence.factors), evidence.histograms
         counts = evidence.counts * by_class[:, None]
         totals = np.stack([part.weight for part in parts]) * by_class
         squares = np.stack([part.weight_sq for part in parts]) * by_class**2
         cell = np.flatnonzero(counts)
-        return cls(cell, counts.ravel()[cell], totals, squares, rows, center)
+        weight = counts.ravel()[cell]
+        return cls(cell, weight, totals, squares, rows, center, variance=variance)
 
     def restated(self, shift: float, factor: float) -> HeldOut:
         """Return the same scores for a decision function of ``(d - shift) / factor``."""
@@ -203,21 +201,17 @@ class RowEvidence:
         """
         return point_of_rows(metric, guarantee, self.rows, self.scores, grid)
 
-    def calibrated(
-        self, threshold: float, probability: float | None, name: str | None = None
-    ) -> Calibration:
+    def calibrated(self, threshold: float, probability: float | None, name: str) -> Calibration:
         """Return the calibration of scores less a threshold.
 
         ``probability`` is that at the threshold, where the metric fixes it.
         """
         rows = self.rows.unpriced
         if self.log_odds and probability is None:
-            return _of_log_odds(threshold, name or rows.name)
+            return _of_log_odds(threshold, name)
         return calibration_of(rows, self.scores - threshold, probability, name)
 
-    def held_out(
-        self, threshold: float, variance: ClaimVariance, name: str | None = None
-    ) -> HeldOut:
+    def held_out(self, threshold: float, variance: ClaimVariance, name: str) -> HeldOut:
         """Return the scores less a threshold, for other thresholds of the fitted model."""
         return HeldOut.of_rows(self.rows.unpriced, self.scores - threshold, variance, name)
 
@@ -319,26 +313,21 @@ class CountEvidence:
         sizes = EffectiveCounts(float(curve.positives), float(curve.negatives))
         return guaranteed_point(metric, guarantee, curve, index, edge(index), sizes)
 
-    def calibrated(
-        self, threshold: float, probability: float | None, name: str | None = None
-    ) -> Calibration:
+    def calibrated(self, threshold: float, probability: float | None, name: str) -> Calibration:
         """Return the calibration of scores less a threshold."""
         if self.log_odds and probability is None:
-            return _of_log_odds(threshold, name or self.name)
+            return _of_log_odds(threshold, name)
         weight = (np.array(self.factors)[:, None] * tree_sum(list(self.counts))).ravel()
         scores = np.tile(centres() - threshold, 2)
         positive = np.repeat([False, True], BINS)
         kept = weight > 0
-        rows = f"score histograms of {name or self.name}"
+        rows = f"score histograms of {name}"
         of_rows = positive[kept], scores[kept], weight[kept]
         return calibration_from_scores(*of_rows, rows, probability)
 
-    def held_out(
-        self, threshold: float, variance: ClaimVariance, name: str | None = None
-    ) -> HeldOut:
+    def held_out(self, threshold: float, variance: ClaimVariance, name: str) -> HeldOut:
         """Return the scores less a threshold, for other thresholds of the fitted model."""
-        made = HeldOut.of_counts(self, threshold, name or self.name)
-        return replace(made, variance=variance)
+        return HeldOut.of_counts(self, threshold, name, variance)
 
     def by_segment(self, threshold: float) -> SegmentRates | None:
         """Return the rates in each segment of the rows; None where rows have no segments."""
@@ -351,7 +340,7 @@ Evidence = RowEvidence | CountEvidence
 
 
 def calibration_of(
-    rows: Rows, scores: FloatArray, probability: float | None, name: str | None = None
+    rows: Rows, scores: FloatArray, probability: float | None, name: str
 ) -> Calibration:
     """Fit the calibration to the rows, or to a sample if they are many."""
     index = first_rows_per_class(rows.positive, FIRST_ROWS)
@@ -360,7 +349,7 @@ def calibration_of(
         scores[index],
         rescaled_weights(rows.positive, rows.weight, index),
     )
-    return calibration_from_scores(*sample, name or rows.name, probability)
+    return calibration_from_scores(*sample, name, probability)
 
 
 def _of_log_odds(threshold: float, rows: str) -> Calibration:

@@ -105,12 +105,12 @@ class End:
         candidates were compared.
         """
         point, evidence, choice = self.point, self.evidence, self.choice
-        name = None if point.rows == evidence.name else point.rows
         probability = point.metric.break_even(evidence.whole.prior)
+        name = point.rows or evidence.name
         calibration = evidence.calibrated(point.threshold, probability, name)
         variance = variance if choice is None else choice.variance
         if self.other is not None:
-            evidence, name = self.other, None
+            evidence, name = self.other, self.other.name
         held_out = evidence.held_out(point.threshold, variance, name)
         point = replace(point, threshold=-float(line[-1]))
         return FitResult(line, point, calibration, held_out, cautions=self.cautions)
@@ -363,12 +363,13 @@ def _decisions(
 def _held_out_probability(rows: Rows, scores: FloatArray) -> FloatArray:
     """Return probabilities of rows by calibrations that were fitted without their folds."""
     if rows.fold is None:
-        return calibration_of(rows, scores, None)(scores)
+        return calibration_of(rows, scores, None, rows.name)(scores)
     probability = np.empty(len(scores))
     for fold in range(int(rows.fold.max()) + 1):
         inside = rows.fold == fold
         others = rows._replace(X=None, fold=None).take(~inside)
-        probability[inside] = calibration_of(others, scores[~inside], None)(scores[inside])
+        calibration = calibration_of(others, scores[~inside], None, others.name)
+        probability[inside] = calibration(scores[inside])
     return probability
 
 

@@ -47,7 +47,12 @@ from directrix.frontier.compare import centre_and_scale, curve_maker
 from directrix.frontier.curves import ScoreCurves, round_scores
 from directrix.metrics import AUC
 from directrix.metrics.base import Metric
-from directrix.models.operating_point import OF_GIVEN_SCORES, ClaimVariance, OperatingPoint
+from directrix.models.operating_point import (
+    OF_CROSS_FITTED,
+    OF_GIVEN_SCORES,
+    ClaimVariance,
+    OperatingPoint,
+)
 from directrix.models.report import CandidateResult, DirectReport
 from directrix.rows.frames import feature_names_of, is_frame
 from directrix.rows.keys import copy_keys, copy_numbers, hash_with_label, position_keys, row_hash
@@ -335,19 +340,27 @@ def _require_once(splits: Sequence[Split], n_rows: int, name: str) -> None:
         raise ValueError(msg)
 
 
-class CrossFit(NamedTuple):
-    """A fitted estimator, and held-out scores on its scale.
+class HeldOutScores(NamedTuple):
+    """Scores of rows that an estimator was not fitted to, in favour of the positive label.
 
-    ``method`` is the one that scores rows. ``tested`` are the positions of the rows with held-out
-    scores, and ``scores`` are theirs, in favour of the positive class. ``refit`` compares the
-    copies with the final estimator; None if that is the only copy.
+    ``tested`` are the positions of the rows, of weight above zero. ``probabilities`` says whether
+    the scores are such, and ``why`` how they came about, in a report. ``variance`` is that of
+    claims about new rows. ``refit`` compares the copies that gave the scores with the estimator,
+    on its scale; None if it gave them itself. Scores that were given have no estimator.
     """
 
     estimator: Any
-    method: str
-    tested: IntArray
     scores: FloatArray
+    tested: IntArray
+    probabilities: bool
+    why: str
+    variance: ClaimVariance = OF_GIVEN_SCORES
     refit: RefitScores | None = None
+
+    @property
+    def name(self) -> str:
+        """What the model is called in reports and messages."""
+        return "the scores" if self.estimator is None else type(self.estimator).__name__
 
 
 class _PartFit(NamedTuple):
@@ -376,7 +389,7 @@ class CrossFitting:
     asked: str
     n_jobs: int | None = None
 
-    def run(self, splits: Sequence[Split], rows: IntArray, *, refit: bool) -> CrossFit:
+    def run(self, splits: Sequence[Split], rows: IntArray, *, refit: bool) -> HeldOutScores:
         r"""Score each test row by an estimator fitted without it, and fit one to all rows.
 
         The scale of scores depends on the training rows, that of probabilities too: an estimator
@@ -399,11 +412,13 @@ class CrossFitting:
             fits = [fit_part(*part) for part in parts]
         else:
             fits = Parallel(n_jobs=self.n_jobs)(delayed(fit_part)(*part) for part in parts)
-        final = fits[-1].estimator
-        method = response_method(final, self.asked)
-        scores, compared = np.concatenate([fit.test for fit in fits]), None
+        probabilities = response_method(fits[-1].estimator, self.asked) == "predict_proba"
+        scores = np.concatenate([fit.test for fit in fits])
+        tested = np.concatenate([split.test for split in splits])
+        why, variance, compared = "Fitted to the other rows.", OF_GIVEN_SCORES, None
         if refit:
-            probabilities, is_positive = method == "predict_proba", self.y == self.positive
+            why, variance = f"Cross-fitted in {len(splits)} folds.", OF_CROSS_FITTED
+            is_positive = self.y == self.positive
             scale = ScoreScale.without_unit(scores, probabilities=probabilities)
             by_final = np.full(len(self.y), np.nan)
             by_final[rows] = fits[-1].seen
@@ -414,8 +429,8 @@ class CrossFitting:
             scores = np.concatenate([fit.test for fit in rescaled])
             own, copies = np.concatenate(seen), np.concatenate([fit.seen for fit in rescaled])
             compared = RefitScores(is_positive[own], self.weight[own], by_final[own], copies)
-        tested = np.concatenate([split.test for split in splits])
-        return CrossFit(final, method, tested, scores, compared)
+        given = scores, tested, probabilities, why, variance
+        return HeldOutScores(fits[-1].estimator, *given, refit=compared)
 
     def _fit(self, split: Split, seen: IntArray, *, refit: bool) -> _PartFit:
         """Fit a copy of the estimator to the training rows of a split, and score rows.
@@ -522,15 +537,12 @@ def finish_scores(
     return finish(metric, None, suggesting, guarantee, apart)
 
 
-def report_on_scores(metric: Metric, rows: Rows, name: str, why: str) -> DirectReport:
-    """Report a model that was compared with no other.
-
-    ``name`` is what to call it, and ``why`` says how it came by its scores.
-    """
+def report_on_scores(metric: Metric, rows: Rows, given: HeldOutScores) -> DirectReport:
+    """Report a model that was compared with no other."""
     curve = curve_maker(rows.positive, rows.weight)(np.asarray(rows.X)[:, 0])
-    tried = (CandidateResult(name, metric.best_value(curve), float("nan")),)
+    tried = (CandidateResult(given.name, metric.best_value(curve), float("nan")),)
     chance = metric.chance(curve.prior, curve.positives + curve.negatives)
-    return DirectReport(metric, "held-out rows", tried, name, why, chance=chance)
+    return DirectReport(metric, "held-out rows", tried, given.name, given.why, chance=chance)
 
 
 def warn_about_refit(

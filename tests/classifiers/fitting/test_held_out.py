@@ -5,6 +5,7 @@ from directrix.fitting.evidence import HeldOut
 from directrix.fitting.finish import point_at
 from directrix.fitting.training_rows import Rows
 from directrix.metrics import AUC
+from directrix.models.operating_point import OF_LINES
 
 
 def training_rows(n=2000, *, folds=True):
@@ -20,7 +21,7 @@ def scores_of(rows):
 
 def test_all_weight_is_kept_by_part_and_class():
     rows = training_rows()
-    held_out = HeldOut.of_rows(rows, scores_of(rows))
+    held_out = HeldOut.of_rows(rows, scores_of(rows), OF_LINES, rows.name)
     assert len(held_out.histograms) == 4
     for number, histogram in enumerate(held_out.histograms):
         inside = rows.fold == number
@@ -31,7 +32,7 @@ def test_all_weight_is_kept_by_part_and_class():
 
 def test_a_restated_decision_function_has_restated_thresholds():
     rows = training_rows()
-    held_out = HeldOut.of_rows(rows, scores_of(rows))
+    held_out = HeldOut.of_rows(rows, scores_of(rows), OF_LINES, rows.name)
     points = held_out.restated(shift=0.5, factor=0.1).restated(shift=2.0, factor=4.0)
     for score in (-1.0, 0.0, 0.7):
         first = (score - 0.5) / 0.1
@@ -41,4 +42,4 @@ def test_a_restated_decision_function_has_restated_thresholds():
 def test_a_ranking_has_no_threshold():
     rows = training_rows()
     with pytest.raises(ValueError, match="no threshold"):
-        point_at(AUC(), HeldOut.of_rows(rows, scores_of(rows)))
+        point_at(AUC(), HeldOut.of_rows(rows, scores_of(rows), OF_LINES, rows.name))
