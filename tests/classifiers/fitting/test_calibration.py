@@ -147,7 +147,7 @@ def test_of_very_many_rows_a_sample_is_fitted():
     n = 3 * FIRST_ROWS + 1
     positive, scores, _ = scored(2 * n)
     weight = np.ones(2 * n)
-    fit = calibration_of(Rows(None, positive, weight, None), scores, None, "the rows")
+    fit = calibration_of(Rows(None, positive, weight, None), scores, None, "the training rows")
     whole = calibration_from_scores(positive, scores, weight, "the training rows")
     assert fit.how == whole.how
     assert fit(GRID) != pytest.approx(whole(GRID), abs=1e-7)
