@@ -23,7 +23,7 @@ from directrix.moments import ClassMoments, Moments
 from directrix.moments.projection import Partials, ScoreMoments, project
 from directrix.papers.ghanbari_li_scheinberg_2019 import wolfe_lbfgs
 from directrix.papers.moment_risk import MomentObjective, part_of_mean
-from directrix.risks.base import Risk
+from directrix.risks import Risk, risk_of
 
 METRICS: tuple[str | Metric, ...] = (
     *("error", Cost(1, 20), BalancedError(), "auc", RecallAtFPR(0.01), PrecisionAtK(0.02)),
@@ -118,7 +118,7 @@ def measured(problem: int, starts: int = STARTS) -> list[tuple[object, ...]]:
     moments = random_moments(rng)
     rows = []
     for metric in METRICS:
-        risk = resolve(metric).risk(moments.weight)
+        risk = risk_of(resolve(metric), moments.weight)
         risks = (best_descent(moments, risk, starts, rng), papers_descent(moments, risk))
         about = (problem, moments.n_features, f"{moments.prior:.4f}", str(metric), starts)
         rows.append((*about, *(f"{value:.15g}" for value in risks)))

@@ -8,7 +8,7 @@ from contracts.cases import draw_rows, draw_score_moments, require, require_clos
 from contracts.losses import require_value
 
 from directrix.metrics.base import Curve, CurveStack, Metric
-from directrix.risks.base import RatesRisk
+from directrix.risks import RatesRisk, risk_of
 
 #: Number of rows passed to the risk of a metric that counts rows.
 N_ROWS = 1000
@@ -46,7 +46,7 @@ def score_laws(metric):
 
 def risk_laws(metric):
     """Return the laws of the risk, on score moments that are drawn at random."""
-    risk = metric.risk(N_ROWS)
+    risk = risk_of(metric, N_ROWS)
     fixed = {
         "risk: finite however far apart": risks.finite_however_far_apart,
         "risk: class without spread": risks.class_without_spread_is_the_limit,
@@ -83,14 +83,14 @@ def is_its_risk(metric, n_rows=_SAMPLE):
         return
     for name, moments in risks.SAMPLES.items():
         sample = risks.normal_sample(moments, n_rows)
-        off = risks.standard_errors_off(metric, metric.risk(), moments, *sample)
+        off = risks.standard_errors_off(metric, risk_of(metric), moments, *sample)
         require(off <= 4.0, f"the risk is {off:.1f} standard errors from the score ({name})")
 
 
 def _is_share(metric):
     """Return whether the risk does not depend on the number of rows."""
     try:
-        metric.risk()
+        risk_of(metric)
     except ValueError:
         return False
     return True
@@ -277,7 +277,7 @@ def rates_agree_with_the_score(metric):
     require_close(
         value, _score(metric, rows), "function of the rates", absolute=_SLACK * metric.unit
     )
-    risk = metric.risk()
+    risk = risk_of(metric)
     if isinstance(risk, RatesRisk):
         of_risk = risk.of_rates(curve.tpr[index], curve.fpr[index], curve.prior)
         slack = _SLACK * metric.unit

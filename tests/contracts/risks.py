@@ -12,15 +12,23 @@ from scipy.stats import norm
 
 from directrix.metrics.limit import Limit
 from directrix.moments.projection import ScoreMoments
-from directrix.risks import MissAtPrecision
+from directrix.risks import CostRisk, MetricRisk, MissAtPrecision
 
 _NEAR = 8e-3  # standard deviations within which there must be no jump
 _LOWEST = np.array([-np.inf, 1e-14, -np.inf, 1e-14, 0.0])
 
 
+def bounds_of(risk):
+    """Return the lowest and the highest value of a risk."""
+    if isinstance(risk, CostRisk):
+        return 0.0, max(risk.fp, risk.fn)
+    highest = risk.metric.largest_gap if isinstance(risk, MetricRisk) else 1.0
+    return (0.0 if np.isfinite(highest) else -np.inf), highest
+
+
 def unit_of(risk):
     """Return the highest value of a risk, the unit of its errors; one if it is not bounded."""
-    highest = risk.bounds[1]
+    highest = bounds_of(risk)[1]
     return highest if np.isfinite(highest) else 1.0
 
 
@@ -79,7 +87,7 @@ def value_is_in_range(risk, moments):
 
 def _in_range(risk, moments, rounding):
     value = risk.value(moments)
-    lowest, highest = risk.bounds
+    lowest, highest = bounds_of(risk)
     require(lowest - rounding <= value <= highest + rounding, f"{value} is out of bounds")
 
 
@@ -108,7 +116,7 @@ def class_without_spread_is_the_limit(risk):
             require_close(value, risk.value(tiny), "limit", absolute=1e-6 * unit_of(risk))
             require(not np.isnan(risk.threshold(moments)), "a threshold is NaN")
     value = risk.value(ScoreMoments(1.0, 0.0, 1.0, 0.0, 0.3))
-    lowest, highest = risk.bounds
+    lowest, highest = bounds_of(risk)
     require(lowest <= value <= highest, f"{value} for equal scores is out of bounds")
 
 

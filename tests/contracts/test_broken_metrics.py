@@ -11,6 +11,7 @@ from directrix.metrics import Error as ErrorRate
 from directrix.metrics.at_threshold import ThresholdMetric
 from directrix.metrics.base import BestThreshold
 from directrix.risks import CostRisk, MissAtFPR, RankingRisk
+from directrix.risks.of_metrics import RISKS
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,8 @@ class AwareOfShift(RankingRisk):
 
 
 class OutOfRange(RankingRisk):
-    bounds = (0.1, 0.5)
+    def value(self, scores):
+        return super().value(scores) - 0.1
 
 
 class NotFinite(RankingRisk):
@@ -160,7 +162,9 @@ class Optimistic(RankingRisk):
 def carrying(base, risk, *parameters):
     """Return a metric with another risk."""
     name = f"{base.__name__}With{type(risk).__name__}"
-    return type(name, (base,), {"risk": lambda *_: risk})(*parameters)
+    kind = type(name, (base,), {})
+    RISKS[kind] = lambda *_: risk
+    return kind(*parameters)
 
 
 BROKEN = [

@@ -16,6 +16,7 @@ from directrix.metrics.table import resolve
 from directrix.moments.projection import project
 from directrix.papers.ghanbari_li_scheinberg_2019 import wolfe_lbfgs
 from directrix.papers.moment_risk import part_of_mean
+from directrix.risks import risk_of
 
 METRICS = ("error", Cost(1, 20), BalancedError(), "auc", RecallAtFPR(0.01), PrecisionAtK(0.02))
 PROBLEMS = 25
@@ -59,7 +60,7 @@ def descended(moments, risk, rng):
 def test_no_descent_ends_below_the_frontier(metric, figure):
     worst, beaten, papers = -np.inf, 0, 0
     for moments, rng in problems():
-        risk = resolve(metric).risk(moments.weight)
+        risk = risk_of(resolve(metric), moments.weight)
         ours = best_line(moments, metric).risk
         descent = min(result.fun for result in descended(moments, risk, rng))
         worst = max(worst, ours - descent)
@@ -81,7 +82,7 @@ def test_no_descent_ends_below_the_frontier(metric, figure):
 def test_every_stationary_point_lies_on_the_frontier(metric):
     seen = 0
     for moments, rng in problems(8, most_features=8):
-        risk = resolve(metric).risk(moments.weight)
+        risk = risk_of(resolve(metric), moments.weight)
         delta = moments.positive.mean - moments.negative.mean
         for result in descended(moments, risk, rng):
             scores = project(moments, result.x)
@@ -105,7 +106,7 @@ def test_every_stationary_point_lies_on_the_frontier(metric):
 def test_the_line_has_the_risk_it_promises(metric):
     for moments, _ in problems(5):
         model = best_line(moments, metric)
-        risk = resolve(metric).risk(moments.weight)
+        risk = risk_of(resolve(metric), moments.weight)
         scores = project(moments, np.append(model.coef, model.intercept))
         assert np.allclose(scores, model.scores, rtol=1e-6, atol=1e-9)
         if np.isfinite(model.scores.mean_pos):

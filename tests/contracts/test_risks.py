@@ -35,7 +35,7 @@ from directrix.metrics import (
 )
 from directrix.metrics.table import TABLE
 from directrix.moments.projection import ScoreMoments
-from directrix.risks import CostRisk, MissAtPrecision
+from directrix.risks import CostRisk, MissAtPrecision, risk_of
 from directrix.risks.base import RatesRisk
 
 EXTREME = Cost(fp=1.0, fn=1e6)
@@ -48,7 +48,7 @@ METRICS = {row.name: row.example for row in TABLE} | {
     "recall_at_fpr, rare": RecallAtFPR(1e-4),
     "recall_at_precision, low": RecallAtPrecision(0.05),
 }
-RISKS = {name: metric.risk(N_ROWS) for name, metric in METRICS.items()}
+RISKS = {name: risk_of(metric, N_ROWS) for name, metric in METRICS.items()}
 every_risk = pytest.mark.parametrize("risk", RISKS.values(), ids=RISKS)
 RATES = {name: risk for name, risk in RISKS.items() if isinstance(risk, RatesRisk)}
 SHIFTS = {name: risk for name, risk in RISKS.items() if risk.shift_invariant}
@@ -147,7 +147,7 @@ def test_thresholds_of_cost_known_by_hand(risk, numbers, threshold):
 @settings(max_examples=examples(60))
 @given(numbers=scores(ratio=2.0))
 def test_threshold_keeps_the_constraint(metric, numbers):
-    risks.threshold_keeps_the_constraint(metric, metric.risk(N_ROWS), numbers, N_ROWS)
+    risks.threshold_keeps_the_constraint(metric, risk_of(metric, N_ROWS), numbers, N_ROWS)
 
 
 @settings(max_examples=examples(60))
@@ -173,7 +173,7 @@ def sample(name):
 @pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
 def test_equals_the_exact_metric_of_normal_scores(figure, request, metric):
     """To four standard errors, which come from twenty batches."""
-    risk = metric.risk(N_ROWS)
+    risk = risk_of(metric, N_ROWS)
     if isinstance(getattr(metric, "k", None), int):  # batches have another number of rows
         metric = PrecisionAtK(metric.k / N_ROWS)
     off = [
@@ -190,7 +190,7 @@ def test_equals_the_exact_metric_of_normal_scores(figure, request, metric):
 @settings(max_examples=examples(50))
 @given(scores(ratio=2.0))
 def test_partial_auc_of_everything_is_the_auc(numbers):
-    whole, part = AUC().risk(), PartialAUC(1.0).risk()
+    whole, part = risk_of(AUC()), risk_of(PartialAUC(1.0))
     assert part.value(numbers) == pytest.approx(whole.value(numbers), abs=1e-12)
 
 
@@ -198,7 +198,7 @@ def test_partial_auc_of_everything_is_the_auc(numbers):
 @pytest.mark.parametrize("sd_pos", [1.0, 3.0, 0.3, 0.01, 100.0])
 def test_partial_auc_equals_adaptive_quadrature(max_fpr, sd_pos):
     for gap in (-1.0, 0.0, 0.7, 4.5):
-        value = PartialAUC(max_fpr).risk().value(ScoreMoments(gap, sd_pos**2, 0.0, 1.0, 0.5))
+        value = risk_of(PartialAUC(max_fpr)).value(ScoreMoments(gap, sd_pos**2, 0.0, 1.0, 0.5))
         assert value == pytest.approx(by_quad(max_fpr, gap, sd_pos), abs=1e-10)
 
 

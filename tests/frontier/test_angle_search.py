@@ -8,6 +8,7 @@ from directrix.frontier.moment_frontier import best_angle
 from directrix.frontier.pencil import EigenPencil, SolvedPencil, angle_at
 from directrix.metrics import BalancedError, Cost, PrecisionAtK, RecallAtFPR
 from directrix.metrics.table import resolve
+from directrix.risks import risk_of
 
 
 def problem(seed):
@@ -17,8 +18,8 @@ def problem(seed):
     return (positive.covariance, negative.covariance, positive.mean - negative.mean), moments.prior
 
 
-def risk_of(metric):
-    return resolve(metric).risk(10_000.0)
+def large_risk(metric):
+    return risk_of(resolve(metric), 10_000.0)
 
 
 METRICS = ["error", Cost(1, 20), BalancedError(), RecallAtFPR(0.01), PrecisionAtK(0.02)]
@@ -28,7 +29,7 @@ METRICS = ["error", Cost(1, 20), BalancedError(), RecallAtFPR(0.01), PrecisionAt
 @pytest.mark.parametrize("seed", range(4))
 def test_no_angle_of_a_fine_grid_has_less_risk(metric, seed):
     given, prior = problem(seed)
-    pencil, risk = EigenPencil(*given), risk_of(metric)
+    pencil, risk = EigenPencil(*given), large_risk(metric)
     logits = np.linspace(-30.0, 30.0, 2001)
     angles = np.concatenate([angle_at(*arc, logits) for arc in pencil.arcs()])
     least = risk.profile(*pencil.scores(angles), prior)[0].min()
@@ -39,7 +40,7 @@ def test_no_angle_of_a_fine_grid_has_less_risk(metric, seed):
 @pytest.mark.parametrize("pencil", [EigenPencil, SolvedPencil])
 def test_auc_needs_no_search(pencil):
     given, prior = problem(0)
-    assert best_angle(pencil(*given), risk_of("auc"), prior) == np.pi / 4
+    assert best_angle(pencil(*given), large_risk("auc"), prior) == np.pi / 4
 
 
 @pytest.mark.parametrize("metric", ["error", RecallAtFPR(0.01)], ids=str)
@@ -53,7 +54,7 @@ def test_the_angle_depends_on_neither_the_grid_nor_rounding_errors(metric, seed,
         monkeypatch.setattr(EigenPencil, "search", changed)
         noise = 1.0 + 1e-15 * rng.standard_normal(delta.shape)
         pencil = EigenPencil(positive, negative, noise * delta)
-        angles.append(best_angle(pencil, risk_of(metric), prior))
+        angles.append(best_angle(pencil, large_risk(metric), prior))
     assert np.ptp(angles) < 1e-9
 
 
@@ -61,4 +62,4 @@ def test_if_all_lines_are_equally_good_the_line_of_auc_is_taken():
     # Classes a hundred standard deviations apart: the error of every line is zero.
     covariance, delta = np.diag([1.0, 2.0]), np.array([100.0, 100.0])
     pencil = EigenPencil(covariance, covariance, delta)
-    assert best_angle(pencil, risk_of("error"), 0.3) == np.pi / 4
+    assert best_angle(pencil, large_risk("error"), 0.3) == np.pi / 4

@@ -5,6 +5,7 @@ import pytest
 
 from directrix.metrics import PRBEP, PrecisionAtK, RecallAtK
 from directrix.metrics.base import Curve
+from directrix.risks import risk_of
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -67,10 +68,14 @@ def test_refuses_what_is_neither_rows_nor_a_share(metric_class):
 
 @pytest.mark.parametrize("metric_class", [PrecisionAtK, RecallAtK])
 def test_rows_are_a_share_of_rows_that_must_be_known(metric_class):
-    assert metric_class(50).risk(1000) == metric_class(0.05).risk() == metric_class(0.05).risk(1000)
+    assert (
+        risk_of(metric_class(50), 1000)
+        == risk_of(metric_class(0.05))
+        == risk_of(metric_class(0.05), 1000)
+    )
     with pytest.raises(ValueError, match=r"\(k=50\) counts rows: say how many.*or give a share"):
-        metric_class(50).risk()
+        risk_of(metric_class(50))
     with pytest.raises(ValueError, match=r"\(k=50\) asks for all of the 50 rows"):
-        metric_class(50).risk(50)
+        risk_of(metric_class(50), 50)
     with pytest.raises(ValueError, match="all of the 3 rows"):
         metric_class(3).score([0, 1, 1], [1.0, 2.0, 3.0])

@@ -25,6 +25,7 @@ from directrix.frontier.moment_frontier import ridge_settings
 from directrix.frontier.pencil import RidgeMoments
 from directrix.models.card import Card
 from directrix.moments.projection import ScoreMoments
+from directrix.risks import risk_of
 from directrix.tables.coding.prior import CellKinds, column_codings
 from directrix.tables.counts.stability import effective_rows
 
@@ -123,7 +124,7 @@ def _full_card(
 ) -> CountedCard:
     """Return the best full card for a metric."""
     basis = basis_of_counts(counts, directions)
-    risk = metric.risk(counts.weight)
+    risk = risk_of(metric, counts.weight)
     whole, prior = coded_moments(counts, basis, label)
     has_folds = counts.n_folds > 1
     if has_folds:
@@ -248,7 +249,7 @@ class CountedSizes(NamedTuple):
             return full
         card = self.cards(self.counts, full.card, [size])[size]
         scores = self._on_new_rows(card, full.on_new_rows)
-        _, threshold = _risk_of(self.metric.risk(self.counts.weight), scores)
+        _, threshold = _risk_of(risk_of(self.metric, self.counts.weight), scores)
         gap = abs(scores.mean_pos - scores.mean_neg)
         reach = scores.mean_neg + float(np.clip(threshold, -gap - 1e3, gap + 1e3))
         card = replace(card, intercept=card.intercept - reach)
@@ -285,7 +286,7 @@ class CountedSizes(NamedTuple):
         if self.counts.n_folds < 2 or not sizes:
             return CAUTIOUS_LINES
         basis = basis_of_counts(self.counts, self.directions)
-        risk = self.metric.risk(self.counts.weight)
+        risk = risk_of(self.metric, self.counts.weight)
         risks = np.empty((len(sizes) + 1, self.counts.n_folds))
         for number, fold in enumerate(self.counts.folds):
             others = self.counts.without_fold(number)

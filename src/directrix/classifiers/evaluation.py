@@ -23,6 +23,7 @@ from directrix.models.segment_rates import SegmentRates
 from directrix.models.shares import effective_rows, wilson
 from directrix.moments import Moments, ScoreHistogram
 from directrix.moments.projection import project
+from directrix.risks import risk_of
 from directrix.rows import labels
 
 if TYPE_CHECKING:
@@ -160,7 +161,7 @@ def diagnose(
     positive, scores, weight = checked(is_positive, scored, sample_weight)
     on_rows = _on_rows(positive, scores, weight)
     moments = _score_moments(estimator, positive, scores, weight)
-    predicted = float(metric.of_loss(metric.risk(float(weight.sum())).value(moments)))
+    predicted = float(metric.of_loss(risk_of(metric, float(weight.sum())).value(moments)))
     if metric.averages_pairs:
         interval = delong(positive, scores, weight)
     else:

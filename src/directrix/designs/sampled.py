@@ -31,8 +31,8 @@ from directrix.frontier.row_frontier import RowCandidate, RowFrontier
 from directrix.frontier.search import FTOL
 from directrix.linear.margin import Logistic
 from directrix.linear.recipes import Recipe
-from directrix.metrics import AUC
 from directrix.moments import Moments
+from directrix.risks import RankingRisk
 
 #: With fewer rows of the smaller class per feature, a line fits its training rows too well.
 _MIN_ROWS_PER_FEATURE = 100
@@ -76,7 +76,7 @@ def must_hold_out(moments: Moments, rows: Rows) -> bool:
     """
     if is_small(rows):
         return True
-    area = 1.0 - Frontier(moments).minimize_risk(AUC().risk(moments.weight)).risk
+    area = 1.0 - Frontier(moments).minimize_risk(RankingRisk()).risk
     n_features, variance = rows.X.shape[1], sum(1.0 / size for size in sizes_of(rows))
     return bool(2.0 * ndtri(area) ** 2 < n_features**2 * variance)
 

@@ -33,7 +33,7 @@ from directrix.metrics.base import Metric
 from directrix.metrics.table import resolve
 from directrix.moments import Moments
 from directrix.moments.projection import ScoreMoments
-from directrix.risks.base import Risk, vertex
+from directrix.risks import Risk, risk_of, vertex
 
 # ── Search for the angle of the family of lines at which a risk is least ──────────────────────────
 
@@ -231,7 +231,7 @@ class Frontier:
 
     def best(self, metric: str | Metric) -> LinearModel:
         """Return the line with the best metric of all lines, for normal scores."""
-        model = self.minimize_risk(resolve(metric).risk(self.moments.weight))
+        model = self.minimize_risk(risk_of(resolve(metric), self.moments.weight))
         if model.constant:
             label = self.moments.classes.tolist()[1 if model.intercept > 0 else 0]
             warn(

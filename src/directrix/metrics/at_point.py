@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -18,8 +17,6 @@ from directrix.metrics.base import (
     require_share,
 )
 from directrix.metrics.limit import Limit, percent
-from directrix.risks import AlarmAtRecall, ImprecisionAtRecall, MissAtFPR, MissAtPrecision
-from directrix.risks.base import Risk
 
 _SLACK = 1e-12  # sums of weights are rounded; a limit is not broken by that
 
@@ -32,8 +29,8 @@ _PARAMETERS = {"tpr": "recall", "fpr": "fpr", "precision": "precision"}
 class PointMetric(Metric):
     """Base class: the best value of a rate among the thresholds that keep a limit on another.
 
-    A subclass is a dataclass with the limit as its only field, and says which rate it reports,
-    which rate is limited, and which risk it is under normal scores.
+    A subclass is a dataclass with the limit as its only field, and says which rate it reports
+    and which rate is limited.
     """
 
     response = ("decision_function", "predict_proba")
@@ -42,11 +39,6 @@ class PointMetric(Metric):
     largest_gap = 1.0
     rate: ClassVar[str]
     limited: ClassVar[str]
-
-    @property
-    @abstractmethod
-    def risk_type(self) -> type[Any]:
-        """The class of the risk of the metric under normal scores."""
 
     def __post_init__(self) -> None:
         require_share(_PARAMETERS[self.limited], self.limit.value)
@@ -82,11 +74,6 @@ class PointMetric(Metric):
         if self.rate == "precision":
             return precision_of(tpr, fpr, prior)
         return tpr if self.rate == "tpr" else fpr
-
-    def risk(self, n_rows: float | None = None) -> Risk:  # noqa: ARG002
-        """Return the metric, or one minus it where more is better, as a risk of four numbers."""
-        risk: Risk = self.risk_type(self.limit.value)
-        return risk
 
     def score(self, y: Any, scores: Any, sample_weight: Any = None) -> float:
         """Return the metric at the best threshold that keeps the limit."""
@@ -150,7 +137,6 @@ class RecallAtFPR(PointMetric):
 
     fpr: float
     rate, limited = "tpr", "fpr"
-    risk_type = MissAtFPR
 
 
 @dataclass(frozen=True)
@@ -166,7 +152,6 @@ class FPRAtRecall(PointMetric):
     recall: float
     greater_is_better = False
     rate, limited = "fpr", "tpr"
-    risk_type = AlarmAtRecall
 
 
 @dataclass(frozen=True)
@@ -181,7 +166,6 @@ class PrecisionAtRecall(PointMetric):
 
     recall: float
     rate, limited = "precision", "tpr"
-    risk_type = ImprecisionAtRecall
 
 
 @dataclass(frozen=True)
@@ -196,4 +180,3 @@ class RecallAtPrecision(PointMetric):
 
     precision: float
     rate, limited = "tpr", "precision"
-    risk_type = MissAtPrecision

@@ -11,8 +11,6 @@ import numpy as np
 from directrix._typing import AnyArray, FloatArray
 from directrix.metrics.base import BestThreshold, Curve, Metric, precision_of, require_share
 from directrix.metrics.limit import percent
-from directrix.risks import ImprecisionAtQuota, MissAtQuota
-from directrix.risks.base import Risk
 
 
 class QuotaMetric(Metric):
@@ -85,9 +83,10 @@ class _AtK(QuotaMetric):
 
     def quota(self, prior: float, n_rows: float | None = None) -> float:  # noqa: ARG002
         """Return the share of rows that are flagged."""
-        return self._share(n_rows)
+        return self.share(n_rows)
 
-    def _share(self, n_rows: float | None) -> float:
+    def share(self, n_rows: float | None) -> float:
+        """Return k as a share of the rows; raise ValueError if their number is needed."""
         if not isinstance(self.k, int | np.integer):
             return self.k
         if n_rows is None:
@@ -100,7 +99,7 @@ class _AtK(QuotaMetric):
 
     def _flagged(self, curve: Curve) -> float:
         total = curve.positives + curve.negatives
-        return self._share(total) * total
+        return self.share(total) * total
 
 
 @dataclass(frozen=True)
@@ -115,10 +114,6 @@ class PrecisionAtK(_AtK):
 
     def _value(self, caught: float, flagged: float, curve: Curve) -> float:  # noqa: ARG002
         return caught / flagged
-
-    def risk(self, n_rows: float | None = None) -> Risk:
-        """Return one minus the metric as a function of four numbers."""
-        return ImprecisionAtQuota(self._share(n_rows))
 
 
 @dataclass(frozen=True)
@@ -145,10 +140,6 @@ class RecallAtK(_AtK):
         """Return the recall at every threshold; every threshold is allowed."""
         return curve.tpr, np.ones(len(curve.true_positives), dtype=bool)
 
-    def risk(self, n_rows: float | None = None) -> Risk:
-        """Return one minus the metric as a function of four numbers."""
-        return MissAtQuota(self._share(n_rows))
-
 
 @dataclass(frozen=True)
 class PRBEP(QuotaMetric):
@@ -170,7 +161,3 @@ class PRBEP(QuotaMetric):
 
     def _value(self, caught: float, flagged: float, curve: Curve) -> float:  # noqa: ARG002
         return caught / flagged
-
-    def risk(self, n_rows: float | None = None) -> Risk:  # noqa: ARG002
-        """Return one minus the metric as a function of four numbers."""
-        return MissAtQuota()

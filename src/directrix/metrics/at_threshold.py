@@ -11,12 +11,10 @@ import numpy as np
 
 from directrix.exceptions import CostColumnError
 from directrix.metrics.base import BestThreshold, Metric, checked
-from directrix.risks import CostRisk, MetricRisk
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
     from directrix.metrics.base import Curve, CurveStack
-    from directrix.risks.base import RatesRisk
 
 
 class ThresholdMetric(Metric):
@@ -27,17 +25,10 @@ class ThresholdMetric(Metric):
 
     #: Whether rows of both classes are needed; the error of one class is defined.
     needs_both: ClassVar[bool] = True
-    #: Greatest risk, if it is known.
-    worst_risk: ClassVar[float] = 1.0
 
     @abstractmethod
     def at_rates(self, tpr: Any, fpr: Any, prior: Any) -> Any:
         """Return the metric at these rates: numbers, or arrays of them."""
-
-    def risk(self, n_rows: float | None = None) -> RatesRisk:  # noqa: ARG002
-        """Return the metric as a risk of the rates."""
-        sign = -1.0 if self.greater_is_better else 1.0
-        return MetricRisk(self, sign, float(self.of_loss(0.0)), self.worst_risk)
 
     def score(self, y: Any, scores: Any, sample_weight: Any = None) -> float:
         """Return the metric of predicting positive where the score is above zero."""
@@ -58,14 +49,14 @@ class ThresholdMetric(Metric):
 
     def best_of_each(self, curves: CurveStack) -> tuple[FloatArray, IntArray]:
         """Return the best value of the metric on every curve, and the index of its threshold."""
-        losses = self.risk().of_rates(curves.tpr, curves.fpr, curves.prior)
+        losses = self.of_loss(self.at_rates(curves.tpr, curves.fpr, curves.prior))
         index = losses.argmin(axis=-1)
         least = np.take_along_axis(losses, index[..., None], axis=-1)[..., 0]
         return self.of_loss(least), index
 
     def best(self, curve: Curve) -> BestThreshold:
         """Return the threshold with the best metric on these rows, and the metric there."""
-        losses = self.risk().of_rates(curve.tpr, curve.fpr, curve.prior)
+        losses = self.of_loss(self.at_rates(curve.tpr, curve.fpr, curve.prior))
         index = int(np.argmin(losses))
         return BestThreshold(curve.threshold(index), float(self.of_loss(losses[index])), index)
 
@@ -76,12 +67,13 @@ class _CostMetric(ThresholdMetric):
     greater_is_better = False
 
     @abstractmethod
-    def risk(self, n_rows: float | None = None) -> CostRisk:
-        """Return the metric as a risk of the rates."""
+    def _costs(self, prior: Any) -> tuple[Any, Any]:
+        """Return what it costs a row to miss all positives, and to flag all negatives."""
 
     def at_rates(self, tpr: Any, fpr: Any, prior: Any) -> Any:
         """Return the metric at these rates: numbers, or arrays of them."""
-        return self.risk().of_rates(tpr, fpr, prior)
+        miss, alarm = self._costs(prior)
+        return miss * (1.0 - tpr) + alarm * fpr
 
 
 @dataclass(frozen=True)
@@ -94,9 +86,8 @@ class Error(_CostMetric):
     label, largest_gap = "error rate", 1.0
     needs_both = False
 
-    def risk(self, n_rows: float | None = None) -> CostRisk:  # noqa: ARG002
-        """Return the metric as a risk of the rates."""
-        return CostRisk()
+    def _costs(self, prior: Any) -> tuple[Any, Any]:
+        return prior, 1.0 - prior
 
     def as_score(self, value: float) -> float:
         """Return the accuracy."""
@@ -156,31 +147,31 @@ class Cost(_CostMetric):
         fp, fn = (cost if isinstance(cost, str) else f"{cost:g}" for cost in (self.fp, self.fn))
         return f"mean cost of a row (false positive {fp}, miss {fn})"
 
-    def risk(self, n_rows: float | None = None) -> CostRisk:  # noqa: ARG002
-        """Return the metric as a risk of the rates.
-
-        Raises CostColumnError if a cost is a column: rates do not tell which rows are wrong.
-        """
-        return CostRisk(*self._numbers())
+    def _costs(self, prior: Any) -> tuple[Any, Any]:
+        fp, fn = self.numbers()
+        return fn * prior, fp * (1.0 - prior)
 
     @property
     def unit(self) -> float:
         """The greater of the two costs; one if a cost is a column."""
-        return 1.0 if self.columns else max(self._numbers())
+        return 1.0 if self.columns else max(self.numbers())
 
     @property
     def cost_ratio(self) -> float | None:
         """Cost of a miss divided by that of a false positive; None if one is zero or a column."""
-        fp, fn = (0.0, 0.0) if self.columns else self._numbers()
+        fp, fn = (0.0, 0.0) if self.columns else self.numbers()
         return fn / fp if fp and fn else None
 
     def break_even(self, prior: float) -> float | None:  # noqa: ARG002
         """Return fp / (fp + fn), at which both predictions cost the same, if costs are numbers."""
-        fp, fn = (0.0, 0.0) if self.columns else self._numbers()
+        fp, fn = (0.0, 0.0) if self.columns else self.numbers()
         return fp / (fp + fn) if fp and fn else None
 
-    def _numbers(self) -> tuple[float, float]:
-        """Return both costs; raise CostColumnError if one is a column."""
+    def numbers(self) -> tuple[float, float]:
+        """Return both costs.
+
+        Raises CostColumnError if one is a column: rates do not tell which rows are wrong.
+        """
         if isinstance(self.fp, str) or isinstance(self.fn, str):
             raise CostColumnError(self.columns[0])
         return self.fp, self.fn
@@ -195,9 +186,8 @@ class BalancedError(_CostMetric):
 
     label, largest_gap = "balanced error", 1.0
 
-    def risk(self, n_rows: float | None = None) -> CostRisk:  # noqa: ARG002
-        """Return the metric as a risk of the rates."""
-        return CostRisk(balanced=True)
+    def _costs(self, prior: Any) -> tuple[Any, Any]:  # noqa: ARG002
+        return 0.5, 0.5
 
     def as_score(self, value: float) -> float:
         """Return the balanced accuracy."""
@@ -253,7 +243,7 @@ class MCC(ThresholdMetric):
     """
 
     label = "Matthews' correlation"
-    worst_risk = largest_gap = 2.0
+    largest_gap = 2.0
 
     def at_rates(self, tpr: Any, fpr: Any, prior: Any) -> Any:
         """Return the metric at these rates: numbers, or arrays of them."""
@@ -296,7 +286,6 @@ class FromRates(ThresholdMetric):
 
     function: Callable[[Any, Any, float], Any]
     maximize: bool = True
-    worst_risk = np.inf
 
     @property
     def label(self) -> str:

@@ -14,7 +14,6 @@ from sklearn.metrics import make_scorer
 from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.metrics.limit import Limit
 from directrix.moments import ScoreHistogram
-from directrix.risks.base import Risk
 
 # ── Curve: counts above every threshold, from one sort of the scores ──────────────────────────────
 
@@ -233,7 +232,7 @@ def _is_positive(y: Any) -> Any:
     return y == labels[1]
 
 
-# ── Metric: the base class of every metric, an exact score of rows and a risk of four numbers ─────
+# ── Metric: the base class of every metric, an exact score of rows ────────────────────────────────
 
 #: Shares of rows predicted positive, of which the best is the value of chance.
 _SHARES = 1000
@@ -259,10 +258,9 @@ class BestThreshold(NamedTuple):
 class Metric(ABC):
     """Base class of metrics: frozen dataclasses, hashable and compared by value.
 
-    A subclass defines ``score`` (the exact metric of rows), ``best`` (the best threshold on a
-    curve) and ``risk`` (the same metric as a function of the class means and variances of normal
-    scores, turned so that less is better). The laws that it keeps are in
-    ``tests/contracts``.
+    A subclass defines ``score`` (the exact metric of rows) and ``best`` (the best threshold on a
+    curve). `directrix.risks.risk_of` returns the same metric as a function of the class means and
+    variances of normal scores. The laws that it keeps are in ``tests/contracts``.
     """
 
     greater_is_better: ClassVar[bool] = True
@@ -362,10 +360,6 @@ class Metric(ABC):
     def value_at(self, curve: Curve, index: int) -> float:  # noqa: ARG002
         """Return the metric at a threshold; a metric that fixes its threshold ignores the index."""
         return self.best_value(curve)
-
-    @abstractmethod
-    def risk(self, n_rows: float | None = None) -> Risk:
-        """Return the metric as a risk; ``n_rows`` is needed where the metric counts rows."""
 
     @property
     def limit(self) -> Limit | None:

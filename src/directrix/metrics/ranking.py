@@ -11,12 +11,10 @@ import numpy as np
 from directrix.metrics.at_threshold import BalancedError
 from directrix.metrics.base import BestThreshold, Curve, CurveStack, Metric, require_share
 from directrix.metrics.limit import percent
-from directrix.risks import AveragePrecisionRisk, PartialRankingRisk, RankingRisk
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray, IntArray
     from directrix.metrics.base import Curve, CurveStack
-    from directrix.risks.base import Risk
 
 # ── Ranking metrics: the area under the ROC curve, or under its left part ─────────────────────────
 
@@ -118,10 +116,6 @@ class AUC(RocArea):
     label = "AUC"
     averages_pairs = True
 
-    def risk(self, n_rows: float | None = None) -> Risk:  # noqa: ARG002
-        """Return one minus the metric as a function of four numbers."""
-        return RankingRisk()
-
 
 @dataclass(frozen=True)
 class PartialAUC(RocArea):
@@ -148,10 +142,6 @@ class PartialAUC(RocArea):
 
     def _highest_fpr(self) -> float:
         return self.max_fpr
-
-    def risk(self, n_rows: float | None = None) -> Risk:  # noqa: ARG002
-        """Return one minus the metric as a function of four numbers."""
-        return PartialRankingRisk(self.max_fpr)
 
 
 # ── AveragePrecision: the area under the precision-recall curve, in steps ─────────────────────────
@@ -196,7 +186,3 @@ class AveragePrecision(RankingMetric):
         """Return the average precision of every curve."""
         areas: FloatArray = (np.diff(curves.tpr) * curves.precision[..., 1:]).sum(axis=-1)
         return areas
-
-    def risk(self, n_rows: float | None = None) -> Risk:  # noqa: ARG002
-        """Return one minus the metric as a function of four numbers."""
-        return AveragePrecisionRisk()

@@ -22,6 +22,7 @@ from directrix.models.report import UNKNOWN, Estimate
 from directrix.models.segment_rates import SegmentRates
 from directrix.models.shares import LEVEL, on_logit_scale, wilson
 from directrix.moments.projection import ScoreMoments
+from directrix.risks import risk_of
 
 # ── Calibration: probabilities from scores by a sigmoid that increases with the score ─────────────
 
@@ -661,5 +662,5 @@ def predicted_rates(scores: ScoreMoments, metric: Metric, n_rows: float) -> Rate
     """Return the rates of normal scores at threshold zero, and the metric."""
     tpr = cdf(z_value(scores.mean_pos, scores.var_pos))
     fpr = cdf(z_value(scores.mean_neg, scores.var_neg))
-    metric_value = float(metric.of_loss(metric.risk(n_rows).value(scores)))
+    metric_value = float(metric.of_loss(risk_of(metric, n_rows).value(scores)))
     return Rates(tpr, fpr, float(precision_of(tpr, fpr, scores.prior)), metric_value)

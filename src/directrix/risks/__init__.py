@@ -2,6 +2,7 @@
 
 from directrix.risks.base import CostRisk, MetricRisk, RatesRisk, Risk
 from directrix.risks.base import vertex as vertex
+from directrix.risks.of_metrics import risk_of
 from directrix.risks.operating_point import (
     AlarmAtRecall,
     ImprecisionAtQuota,
@@ -26,6 +27,7 @@ __all__ = [
     "RankingRisk",
     "RatesRisk",
     "Risk",
+    "risk_of",
 ]
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import ndtr
 
 from directrix._normal import cdf, density, z_value
 from directrix._typing import FloatArray, IntArray
+from directrix.metrics.base import Metric
 from directrix.moments.projection import Partials, ScoreMoments
 
 # ── Risk: the base class of metrics as functions of four numbers ──────────────────────────────────
@@ -34,19 +35,7 @@ class Risk(ABC):
     #: Angle of the optimum on the frontier of moments, if it is known beforehand.
     angle: ClassVar[float | None] = None
 
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """Lowest and highest value."""
-        return 0.0, 1.0
-
     @abstractmethod
-    def value(self, scores: ScoreMoments) -> float:
-        """Return the risk."""
-
-    @abstractmethod
-    def threshold(self, scores: ScoreMoments) -> float:
-        """Return the score above which to predict positive: the best, or that the metric fixes."""
-
     def profile(
         self, gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, prior: float
     ) -> tuple[FloatArray, FloatArray]:
@@ -61,16 +50,20 @@ class Risk(ABC):
         prior : float
             Share of positives.
         """
-        lines = [
-            ScoreMoments(float(g), float(p), 0.0, float(n), prior)
-            for g, p, n in zip(gap, var_pos, var_neg, strict=True)
-        ]
-        thresholds = np.array([self.threshold(line) for line in lines])
-        values = [
-            self.value(line if self.shift_invariant else line.above(t))
-            for line, t in zip(lines, thresholds, strict=True)
-        ]
-        return np.array(values), thresholds
+
+    def value(self, scores: ScoreMoments) -> float:
+        """Return the risk."""
+        return self._profile_of(scores)[0]
+
+    def threshold(self, scores: ScoreMoments) -> float:
+        """Return the score above which to predict positive: the best, or that the metric fixes."""
+        return scores.mean_neg + self._profile_of(scores)[1]
+
+    def _profile_of(self, scores: ScoreMoments) -> tuple[float, float]:
+        gap = np.array([scores.mean_pos - scores.mean_neg])
+        spreads = np.array([scores.var_pos]), np.array([scores.var_neg])
+        value, threshold = self.profile(gap, *spreads, scores.prior)
+        return float(value[0]), float(threshold[0])
 
     def sketch(
         self, gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, prior: float
@@ -100,10 +93,8 @@ class RatesRisk(Risk):
 
     def threshold(self, scores: ScoreMoments) -> float:
         """Return the best threshold; infinite if always predicting one class is as good."""
-        mean_pos, var_pos, mean_neg, var_neg, prior = scores
-        gap = mean_pos - mean_neg
-        line = np.array([gap]), np.array([var_pos]), np.array([var_neg])
-        shift = float(self.profile(*line, prior)[1][0])
+        mean_pos, var_pos, mean_neg, var_neg, _ = scores
+        gap, shift = mean_pos - mean_neg, self._profile_of(scores)[1]
         threshold = mean_neg + shift
         # A threshold next to a class without spread must stay on its side of it.
         for mean, variance, centre in ((mean_pos, var_pos, gap), (mean_neg, var_neg, 0.0)):
@@ -274,11 +265,6 @@ class CostRisk(RatesRisk):
     fn: float = 1.0
     balanced: bool = False
 
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """Zero to the greater cost."""
-        return 0.0, max(self.fp, self.fn)
-
     def _costs(self, prior: float) -> tuple[float, float]:
         prior = 0.5 if self.balanced else prior
         return self.fn * prior, self.fp * (1.0 - prior)
@@ -357,37 +343,18 @@ class CostRisk(RatesRisk):
         return [*roots, *edges] if (var_pos <= 0).any() or (var_neg <= 0).any() else roots
 
 
-class RateMetric(Protocol):
-    """What `MetricRisk` asks of a metric."""
-
-    def at_rates(self, tpr: Any, fpr: Any, prior: float) -> Any:
-        """Return the metric at these rates: numbers, or arrays of them."""
-
-
 @dataclass(frozen=True)
 class MetricRisk(RatesRisk):
-    r"""Risk of a metric that is a function M of the rates: :math:`R = s M(t, f, \pi) + c`.
+    """Risk of a metric that is a function of the rates, turned so that less is better.
 
     Parameters
     ----------
-    metric : RateMetric
+    metric : Metric
         The metric.
-    sign, best : float
-        s, which is −1 where more is better, and c, so that no classifier is below zero.
-    worst : float
-        Greatest risk.
     """
 
-    metric: RateMetric
-    sign: float = -1.0
-    best: float = 1.0
-    worst: float = 1.0
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """Zero to the worst risk; all numbers where that is not known."""
-        return (0.0 if np.isfinite(self.worst) else -np.inf), self.worst
+    metric: Metric
 
     def of_rates(self, tpr: Any, fpr: Any, prior: float) -> Any:
         """Return the risk at these rates."""
-        return self.best + self.sign * self.metric.at_rates(tpr, fpr, prior)
+        return self.metric.of_loss(self.metric.at_rates(tpr, fpr, prior))

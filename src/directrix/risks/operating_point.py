@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtr, ndtri
 
-from directrix._normal import cdf, densities, z_value
+from directrix._normal import densities
 from directrix._typing import AnyArray, FloatArray
-from directrix.moments.projection import ScoreMoments
-from directrix.risks.base import Risk, through_classes, z_above
+from directrix.risks.base import Risk, share_above, through_classes, z_above
 
 # ── Risks of metrics that fix the operating point: by a rate, or by a share of rows ───────────────
 
@@ -23,10 +21,6 @@ class FixedPoint(Risk):
     """Base class of risks whose threshold the metric itself fixes."""
 
     shift_invariant = True
-
-    def value(self, scores: ScoreMoments) -> float:
-        """Return the share of the positives that are missed; other risks replace it."""
-        return cdf(-z_value(scores.mean_pos - self.threshold(scores), scores.var_pos))
 
 
 @dataclass(frozen=True)
@@ -40,56 +34,34 @@ class MissAtFPR(FixedPoint):
 
     fpr: float
 
-    def threshold(self, scores: ScoreMoments) -> float:
-        """Return the (1 − α) quantile of the negatives."""
-        return float(scores.mean_neg - np.sqrt(scores.var_neg) * ndtri(self.fpr))
-
     def profile(
-        self, gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, prior: float
+        self,
+        gap: FloatArray,
+        var_pos: FloatArray,
+        var_neg: FloatArray,
+        prior: float,  # noqa: ARG002
     ) -> tuple[FloatArray, FloatArray]:
         """Return the risks of many classifiers and their thresholds."""
-        if (var_pos <= 0).any():
-            return super().profile(gap, var_pos, var_neg, prior)
         thresholds = -np.sqrt(var_neg) * ndtri(self.fpr)
-        return ndtr((thresholds - gap) / np.sqrt(var_pos)), thresholds
+        return ndtr(-z_above(thresholds, gap, var_pos)), thresholds
 
 
 @dataclass(frozen=True)
 class AlarmAtRecall(FixedPoint):
-    r"""False-positive rate where a share ``recall`` of the positives is above the threshold.
-
-    The mirror image of `MissAtFPR`: exchange the classes and the sign of the scores.
-    """
+    r"""False-positive rate where a share ``recall`` of the positives is above the threshold."""
 
     recall: float
 
-    def _mirrored(self, scores: ScoreMoments) -> tuple[MissAtFPR, ScoreMoments]:
-        mirrored = ScoreMoments(
-            -scores.mean_neg, scores.var_neg, -scores.mean_pos, scores.var_pos, 1.0 - scores.prior
-        )
-        return MissAtFPR(1.0 - self.recall), mirrored
-
-    def threshold(self, scores: ScoreMoments) -> float:
-        """Return the (1 − recall) quantile of the positives."""
-        risk, mirrored = self._mirrored(scores)
-        return -risk.threshold(mirrored)
-
-    def value(self, scores: ScoreMoments) -> float:
-        """Return the risk."""
-        risk, mirrored = self._mirrored(scores)
-        return risk.value(mirrored)
-
     def profile(
-        self, gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, prior: float
+        self,
+        gap: FloatArray,
+        var_pos: FloatArray,
+        var_neg: FloatArray,
+        prior: float,  # noqa: ARG002
     ) -> tuple[FloatArray, FloatArray]:
         """Return the risks of many classifiers and their thresholds."""
-        if (var_neg <= 0).any():
-            return super().profile(gap, var_pos, var_neg, prior)
         thresholds = gap - np.sqrt(var_pos) * ndtri(self.recall)
-        return self._of_alarm(ndtr(-thresholds / np.sqrt(var_neg)), prior), thresholds
-
-    def _of_alarm(self, fpr: FloatArray, prior: float) -> FloatArray:  # noqa: ARG002
-        return fpr
+        return share_above(thresholds, np.zeros_like(gap), var_neg), thresholds
 
 
 @dataclass(frozen=True)
@@ -99,14 +71,13 @@ class ImprecisionAtRecall(AlarmAtRecall):
     It increases with the false-positive rate f, so the best classifier is that of `AlarmAtRecall`.
     """
 
-    def value(self, scores: ScoreMoments) -> float:
-        """Return the risk."""
-        caught, wrong = scores.prior * self.recall, (1.0 - scores.prior) * super().value(scores)
-        return wrong / (caught + wrong)
-
-    def _of_alarm(self, fpr: FloatArray, prior: float) -> FloatArray:
+    def profile(
+        self, gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, prior: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the risks of many classifiers and their thresholds."""
+        fpr, thresholds = super().profile(gap, var_pos, var_neg, prior)
         wrong = (1.0 - prior) * fpr
-        return wrong / (prior * self.recall + wrong)
+        return wrong / (prior * self.recall + wrong), thresholds
 
 
 @dataclass(frozen=True)
@@ -121,93 +92,55 @@ class MissAtQuota(FixedPoint):
 
     share: float | None = None
 
-    def _quota(self, scores: ScoreMoments) -> float:
-        return scores.prior if self.share is None else self.share
-
-    def threshold(self, scores: ScoreMoments) -> float:
-        """Return the threshold above which exactly the share of rows lies."""
-        quota, prior = self._quota(scores), scores.prior
-
-        def surplus(threshold: float) -> float:
-            z_pos, z_neg = z_values(scores, threshold)
-            return prior * cdf(z_pos) + (1.0 - prior) * cdf(z_neg) - quota
-
-        # The root is between the quantiles of the two classes.
-        spread = np.sqrt(np.array(scores[1:4:2]))
-        ends = np.array(scores[0:4:2]) - spread * ndtri(quota)
-        low, high = float(ends.min()), float(ends.max())
-        if surplus(low) * surplus(high) >= 0:
-            return low if abs(surplus(low)) <= abs(surplus(high)) else high
-        return float(brentq(surplus, low, high, xtol=1e-300, rtol=1e-15))
-
-    def value(self, scores: ScoreMoments) -> float:
-        """Return the risk."""
-        if scores.var_pos <= 0:
-            return self._without_spread(scores)
-        return super().value(scores)
-
-    def _without_spread(self, scores: ScoreMoments) -> float:
-        """Return the risk of positives with equal scores, from the negatives above them."""
-        quota, prior = self._quota(scores), scores.prior
-        ahead = scores.mean_neg - scores.mean_pos
-        if not ahead and scores.var_neg <= 0:  # all scores are equal
-            return 1.0 - quota
-        above = (1.0 - prior) / prior * cdf(z_value(ahead, scores.var_neg))
-        return min(max(1.0 - quota / prior + above, 0.0), 1.0)
-
     def profile(
         self, gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, prior: float
     ) -> tuple[FloatArray, FloatArray]:
         """Return the risks of many classifiers and their thresholds, by a vectorised Newton method.
 
         The equation is solved in the logarithm of the share, which is nearly linear in the tails;
-        a step that leaves the bracket is replaced by a bisection.
+        a step that leaves the bracket is replaced by a bisection. Of positives with equal scores as
+        many are caught as the negatives above them leave.
         """
-        if (var_pos <= 0).any() or (var_neg <= 0).any():
-            return super().profile(gap, var_pos, var_neg, prior)
-        quota = prior if self.share is None else self.share
+        quota, zero = self._quota(prior), np.zeros_like(gap)
         sd_pos, sd_neg = np.sqrt(var_pos), np.sqrt(var_neg)
+        narrow = np.minimum(sd_pos, sd_neg)
         ends = gap - sd_pos * ndtri(quota), -sd_neg * ndtri(quota)
         low, high = np.minimum(*ends), np.maximum(*ends)
         threshold = (low + high) / 2.0
         for _ in range(HALVINGS):
-            z_pos, z_neg = (gap - threshold) / sd_pos, -threshold / sd_neg
+            z_pos, z_neg = z_above(threshold, gap, var_pos), z_above(threshold, zero, var_neg)
             share = prior * ndtr(z_pos) + (1.0 - prior) * ndtr(z_neg)
             more = share > quota
             low, high = np.where(more, threshold, low), np.where(more, high, threshold)
-            slope = prior * densities(z_pos) / sd_pos
-            slope += (1.0 - prior) * densities(z_neg) / sd_neg
-            with np.errstate(divide="ignore", invalid="ignore"):
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                slope = prior * densities(z_pos) / sd_pos
+                slope += (1.0 - prior) * densities(z_neg) / sd_neg
                 trial = threshold + np.log(share / quota) * share / slope
             trial = np.where((trial >= low) & (trial <= high), trial, low + (high - low) / 2.0)
-            still = np.abs(trial - threshold) <= _LAST_BITS * (np.abs(trial) + sd_neg)
+            still = np.abs(trial - threshold) <= _LAST_BITS * (np.abs(trial) + narrow)
             threshold = trial
             if still.all():
                 break
-        return self._of_miss(ndtr((threshold - gap) / sd_pos), prior, quota), threshold
+        left = quota - (1.0 - prior) * share_above(gap, zero, var_neg)
+        left = np.where((gap == 0.0) & (var_neg <= 0.0), prior * quota, left)  # all scores equal
+        alike = 1.0 - np.clip(left / prior, 0.0, 1.0)
+        return np.where(var_pos > 0.0, ndtr(-z_above(threshold, gap, var_pos)), alike), threshold
 
-    def _of_miss(self, miss: FloatArray, prior: float, quota: float) -> FloatArray:  # noqa: ARG002
-        return miss
+    def _quota(self, prior: float) -> float:
+        return prior if self.share is None else self.share
 
 
 @dataclass(frozen=True)
 class ImprecisionAtQuota(MissAtQuota):
     r"""One minus the precision among a share q of the rows, :math:`1 - \pi\, \Phi(z_+) / q`."""
 
-    def value(self, scores: ScoreMoments) -> float:
-        """Return the risk."""
-        return 1.0 - scores.prior / self._quota(scores) * (1.0 - super().value(scores))
-
-    def _of_miss(self, miss: FloatArray, prior: float, quota: float) -> FloatArray:
-        return 1.0 - prior / quota * (1.0 - miss)
-
-
-def z_values(scores: ScoreMoments, threshold: float) -> tuple[float, float]:
-    """Return the distance of each class mean above a threshold, in standard deviations."""
-    return (
-        z_value(scores.mean_pos - threshold, scores.var_pos),
-        z_value(scores.mean_neg - threshold, scores.var_neg),
-    )
+    def profile(
+        self, gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, prior: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the risks of many classifiers and their thresholds."""
+        miss, thresholds = super().profile(gap, var_pos, var_neg, prior)
+        # Of a narrow class far from the other, rounding moves the threshold by much of its spread.
+        return np.maximum(1.0 - prior / self._quota(prior) * (1.0 - miss), 0.0), thresholds
 
 
 # ── Risk of the recall at a given precision ───────────────────────────────────────────────────────
@@ -228,24 +161,17 @@ class MissAtPrecision(FixedPoint):
     # The risk jumps where the curve of precision touches p.
     precision: float
 
-    def threshold(self, scores: ScoreMoments) -> float:
-        """Return the lowest threshold that is precise enough; infinity if none is."""
-        gap = scores.mean_pos - scores.mean_neg
-        line = np.array([gap]), np.array([scores.var_pos]), np.array([scores.var_neg])
-        return scores.mean_neg + float(self._thresholds(*line, scores.prior, _STEPS)[0])
-
     def profile(
         self, gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, prior: float
     ) -> tuple[FloatArray, FloatArray]:
         """Return the risks of many classifiers and their thresholds, by a vectorised bisection."""
-        thresholds = self._thresholds(gap, var_pos, var_neg, prior, _FEWER_STEPS)
+        thresholds = self._thresholds(gap, var_pos, var_neg, self._allowed(prior))
         return ndtr(-z_above(thresholds, gap, var_pos)), thresholds
 
     def _thresholds(
-        self, gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, prior: float, steps: int
+        self, gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, allowed: float
     ) -> FloatArray:
         """Return the lowest threshold of every classifier that is precise enough, or infinity."""
-        allowed = self._allowed(prior)
         if allowed >= 0:
             return np.full(len(gap), -np.inf)
 
@@ -257,6 +183,7 @@ class MissAtPrecision(FixedPoint):
             excess = np.where(caught, log_fpr, np.inf) - np.where(caught, log_tpr, 0.0)
             return excess <= allowed
 
+        steps = _STEPS if len(gap) == 1 else _FEWER_STEPS
         every, grid = np.arange(len(gap)), through_classes(gap, var_pos, var_neg, steps)
         enough = precise(grid)
         first = enough.argmax(axis=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -12,7 +13,7 @@ from scipy.special import expit, log_ndtr, logit, ndtr, ndtri
 from directrix._normal import cdf, z_value
 from directrix._typing import FloatArray
 from directrix.moments.projection import Partials, ScoreMoments
-from directrix.risks.base import CostRisk, Risk, chained, rate_curvature, share_above
+from directrix.risks.base import CostRisk, Risk, chained, rate_curvature
 
 # ── Risks of rankings: one minus the AUC, whole and partial ───────────────────────────────────────
 
@@ -25,9 +26,22 @@ class _RankingRisk(Risk):
 
     shift_invariant = True
 
+    @abstractmethod
+    def value(self, scores: ScoreMoments) -> float:
+        """Return the risk."""
+
     def threshold(self, scores: ScoreMoments) -> float:
         """Return the threshold of least balanced error, which is not part of the metric."""
         return CostRisk(balanced=True).threshold(scores)
+
+    def profile(
+        self, gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, prior: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the risks of many classifiers, and their thresholds of least balanced error."""
+        lines = zip(gap.tolist(), var_pos.tolist(), var_neg.tolist(), strict=True)
+        values = [self.value(ScoreMoments(gap, pos, 0.0, neg, prior)) for gap, pos, neg in lines]
+        _, thresholds = CostRisk(balanced=True).profile(gap, var_pos, var_neg, prior)
+        return np.array(values), thresholds
 
 
 @dataclass(frozen=True)
@@ -61,13 +75,6 @@ class RankingRisk(_RankingRisk):
         of_difference = np.array([[-1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0]])
         hessian: FloatArray = of_difference.T @ rate_curvature(z, variance) @ of_difference
         return hessian
-
-    def profile(
-        self, gap: FloatArray, var_pos: FloatArray, var_neg: FloatArray, prior: float
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return the risks of many classifiers, and their thresholds of least balanced error."""
-        _, thresholds = CostRisk(balanced=True).profile(gap, var_pos, var_neg, prior)
-        return share_above(gap, np.zeros_like(gap), var_pos + var_neg), thresholds
 
 
 @dataclass(frozen=True)
