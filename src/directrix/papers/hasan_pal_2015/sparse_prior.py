@@ -93,8 +93,8 @@ class GaussianLaplace:
 #: rounds may go on lowering the value for ever. And updates of the prior in stage 2 at most.
 _MOST_STAGES, _MOST_UPDATES = 20, 20
 #: Width of the Laplacian, as a share of the Gaussian's, below which its cluster is zero: either it
-#: goes to about 1e-14, or the descent stops where many coefficients nearly cancel.
-_NARROW = 1e-6
+#: goes to zero but for rounding, or the descent stops where many coefficients nearly cancel.
+_NARROW = 1e-4
 
 
 @dataclass(frozen=True)
