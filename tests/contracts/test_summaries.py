@@ -1,4 +1,4 @@
-"""Laws of all summaries of rows: scalar multiples, decay, windows, relabelled and removed rows."""
+"""Laws of all summaries of rows: scalar multiples, decay, windows, other labels, fewer rows."""
 
 from datetime import date, timedelta
 from inspect import isabstract
@@ -191,32 +191,10 @@ def test_relabelled_rows_are_those_of_a_new_pass(rows, of):
     changed = rows.rng.choice(len(rows.y), 1000, replace=False)
     late = rows.y.copy()
     late[changed] = np.where(late[changed] == "good", "bad", "good")
-    relabelled = whole.relabelled(of.rows[changed], rows.y[changed], late[changed])
+    relabelled = whole - of(changed, rows.y[changed]) + of(changed, late[changed])
     assert of.distance(relabelled, of(every(rows), late)) <= 1e-10
     if not isinstance(whole, Moments):
         assert relabelled == of(every(rows), late)
-
-
-def test_one_label_is_that_of_all_rows(rows, of):
-    good = np.flatnonzero(rows.y == "good")[:50]
-    late = rows.y.copy()
-    late[good] = "bad"
-    relabelled = of(every(rows), rows.y).relabelled(of.rows[good], "good", "bad")
-    assert of.distance(relabelled, of(every(rows), late)) <= 1e-10
-
-
-def test_relabelling_every_row_of_a_class_leaves_none(rows, of):
-    good = rows.y == "good"
-    relabelled = of(every(rows), rows.y).relabelled(of.rows[good], "good", "bad")
-    everything = of(every(rows), np.full(len(rows.y), "bad"))
-    assert of.distance(relabelled, everything) <= 1e-10
-
-
-def test_rows_that_were_never_counted_are_not_relabelled(rows, of):
-    good = np.flatnonzero(rows.y == "good")
-    few = of(good[:2], rows.y[good[:2]])
-    with pytest.raises(ValueError, match=r"not a part|not part|not among"):
-        few.relabelled(of.rows[good], "good", "bad")
 
 
 def test_removed_rows_leave_what_a_pass_without_them_gives(rows, of):
@@ -267,8 +245,3 @@ def test_a_file_gives_the_summary_back(rows, of, labelled, tmp_path):
     assert again == summary
     again.save(tmp_path / "again")
     assert (tmp_path / "summary").read_bytes() == (tmp_path / "again").read_bytes()
-
-
-def test_labels_and_none_are_not_mixed(rows, of):
-    with pytest.raises(ValueError, match="rows without labels"):
-        of(every(rows), rows.y).relabelled(of.rows[:3], None, "good")

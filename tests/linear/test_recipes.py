@@ -56,11 +56,11 @@ def test_the_coarse_sweep_starts_from_logistic_regression_of_the_same_ridge():
 
 def test_a_ranking_continues_with_pairwise_losses_convex_and_then_tight():
     start = logistic_path()[1]
-    recipes = ranking_continuation((1e-2, 1e-3), start)
-    losses = [PairwiseHinge()] * 2 + [Ramp(PairwiseHinge())] * 2
+    recipes = ranking_continuation(start)
+    losses = [PairwiseHinge()] * 4 + [Ramp(PairwiseHinge())] * 4
     assert [recipe.loss for recipe in recipes] == losses
-    assert [recipe.ridge for recipe in recipes] == [1e-2, 1e-3] * 2
-    assert [recipe.start for recipe in recipes] == [start, start, *recipes[:2]]
+    assert [recipe.ridge for recipe in recipes] == [*RIDGES, *RIDGES]
+    assert [recipe.start for recipe in recipes] == [*[start] * 4, *recipes[:4]]
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_neighbours_are_one_step_away_and_start_here(recipe, steps):
 
 
 def test_names_and_complexities_put_plain_logistic_regression_first():
-    recipes = [*logistic_path(), *coarse_sweep(), *ranking_continuation(RIDGES, logistic_path()[0])]
+    recipes = [*logistic_path(), *coarse_sweep(), *ranking_continuation(logistic_path()[0])]
     assert len({recipe.name for recipe in recipes}) == len(recipes)
     for recipe in recipes:
         plain = recipe.loss == Logistic() and recipe.ratio is None

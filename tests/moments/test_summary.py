@@ -1,4 +1,4 @@
-"""What all summaries share: multiples, relabelling, and the number of rows of a table.
+"""What all summaries share: multiples, and the number of rows of a table.
 
 The laws of sums and multiples are in ``tests/contracts/test_summaries.py``.
 """
@@ -68,53 +68,3 @@ def test_what_is_no_number_does_not_multiply(kind, factor):
     summary, _ = summaries(Y)[kind]
     with pytest.raises(TypeError):
         summary * factor
-
-
-@pytest.mark.parametrize(
-    ("from_", "to"), [(1, 0), ([1, 1], [0, 0]), (np.array([1, 1]), 0), (1, (0, 0))]
-)
-def test_labels_are_one_or_as_many_as_rows(kind, from_, to):
-    summary, rows = summaries(Y)[kind]
-    late, _ = summaries(np.array([0, 0, 0, 0, 1]))[kind]
-    relabelled = summary.relabelled(rows[1:3], from_, to)
-    if kind:
-        assert relabelled == late
-        return
-    for label in (0, 1):
-        one, other = relabelled.by_class[label], late.by_class[label]
-        assert one.count == other.count
-        assert one.mean == pytest.approx(other.mean, rel=1e-14)
-        assert one.scatter == pytest.approx(other.scatter, abs=1e-13)
-
-
-def test_text_is_one_label(kind):
-    text = np.array(["bad", "good"])[Y]
-    summary = [
-        Moments.of(X, text),
-        BinCounts.of(Binner(max_bins=3, min_rows=1).fit(X), X, text),
-        ScoreHistogram.of_scores(text, X[:, 0]),
-    ][kind]
-    rows = X[:, 0] if kind == 2 else X
-    relabelled = summary.relabelled(rows[1:3], "good", "bad").relabelled(rows[1:3], "bad", "good")
-    assert (relabelled == summary) or (
-        kind == 0
-        and relabelled.by_class["good"].scatter
-        == pytest.approx(summary.by_class["good"].scatter, abs=1e-13)
-    )
-
-
-def test_weights_are_those_the_rows_had():
-    weight = np.array([1.0, 0.5, 2.0, 1.0, 3.0])
-    whole = ScoreHistogram.of_scores(Y, X[:, 0], weight)
-    late = ScoreHistogram.of_scores([0, 0, 1, 0, 1], X[:, 0], weight)
-    assert whole.relabelled(X[1:2, 0], 1, 0, [0.5]) == late
-    with pytest.raises(ValueError, match=r"not a part|not part|not among"):
-        whole.relabelled(X[1:2, 0], 1, 0)
-
-
-@pytest.mark.parametrize("which", ["from_", "to"])
-def test_none_is_no_label(kind, which):
-    summary, rows = summaries(Y)[kind]
-    given = {"from_": 1, "to": 0} | {which: None}
-    with pytest.raises(ValueError, match="rows without labels are in a summary of their own"):
-        summary.relabelled(rows[:1], **given)

@@ -568,7 +568,7 @@ class BatchSolver:
         anchors = [_anchor(problem, solutions) for problem in problems]
         precondition = self._curvature.preconditioner(anchors, members.ridge)
         problem = members.evaluate, np.stack(starts), precondition
-        return batched_lbfgs(*problem, tol=self._tol, signs=self._signs).coef
+        return batched_lbfgs(*problem, tol=self._tol, signs=self._signs)
 
 
 def _family(loss: Loss) -> Hashable:

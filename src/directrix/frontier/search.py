@@ -13,10 +13,8 @@ from directrix.frontier.compare import Candidate, Comparison, best_values, compa
 from directrix.frontier.criterion import Criterion
 from directrix.frontier.row_frontier import RowCandidate, RowFrontier
 from directrix.linear.recipes import (
-    DEFAULT_SWEEP,
     Key,
     Recipe,
-    Sweep,
     coarse_sweep,
     logistic_path,
     ranking_continuation,
@@ -52,7 +50,6 @@ class Search:
     rows: RowFrontier
     metric: Metric
     moments: Sequence[Candidate] = ()
-    sweep: Sweep = DEFAULT_SWEEP
     candidates: list[Candidate] = field(default_factory=list)
     #: Metric and criterion of each candidate, as `best_values` returns them.
     _values: list[FloatArray] = field(default_factory=list)
@@ -65,15 +62,15 @@ class Search:
 
     def run(self) -> Comparison:
         """Sweep both frontiers coarsely, then more finely around the best."""
-        path = self.rows.plan(logistic_path(self.sweep))
+        path = self.rows.plan(logistic_path())
         self._take(path[:1])  # alone: last digits of scores depend on the lines scored with them
         self._take(path)
         ranking = not self.metric.uses_threshold
-        self._take(self._promising(coarse_sweep(self.sweep, ranking=ranking), _KEPT))
+        self._take(self._promising(coarse_sweep(ranking=ranking), _KEPT))
         self._take_screened(self.moments)
         if ranking:
             start = self._best_of_rows(self._compare())[0].recipe
-            self._take(self._promising(ranking_continuation(self.sweep.ridges, start), _KEPT_NEAR))
+            self._take(self._promising(ranking_continuation(start), _KEPT_NEAR))
         comparison = self._compare()
         for _ in range(_ROUNDS):
             before = comparison

@@ -139,24 +139,6 @@ _CURVATURE = 1e-10
 _AT_ZERO = 1e-9
 
 
-class BatchSolution(NamedTuple):
-    """Solutions of many problems, one per row.
-
-    Parameters
-    ----------
-    coef : array of shape (k, p)
-    value : array of shape (k,)
-    n_iter : array of int of shape (k,)
-        Steps that each problem has taken.
-    converged : array of bool of shape (k,)
-    """
-
-    coef: FloatArray
-    value: FloatArray
-    n_iter: IntArray
-    converged: AnyArray
-
-
 def batched_lbfgs(
     evaluate: Evaluate,
     start: FloatArray,
@@ -165,7 +147,7 @@ def batched_lbfgs(
     tol: float = 1e-5,
     iterations: int = 30,
     signs: AnyArray | None = None,
-) -> BatchSolution:
+) -> FloatArray:
     r"""Minimise many objectives by preconditioned L-BFGS in lock-step.
 
     The two-loop recursion starts from :math:`H_0 = \tau M^{-1}` with the preconditioner M and
@@ -196,6 +178,11 @@ def batched_lbfgs(
     signs : array of shape (p,), optional
         1 where a coefficient may not be negative, −1 where it may not be positive, 0 elsewhere; the
         same for all problems.
+
+    Returns
+    -------
+    array of shape (k, p)
+        Solution of each problem.
     """
     state = _State(_on_side(start.copy(), signs), precondition, signs)
     every = np.arange(len(start))
@@ -220,7 +207,7 @@ def batched_lbfgs(
     small = np.flatnonzero(state.predicted <= tol * np.abs(state.value))
     state.length[small] = 1.0
     state.coef[small] = state.trial(small)
-    return BatchSolution(state.coef, state.value, state.n_iter, done)
+    return state.coef
 
 
 class _State:
@@ -238,7 +225,6 @@ class _State:
         self.length = np.ones(k)
         #: Decrease that a full step predicts.
         self.predicted = np.zeros(k)
-        self.n_iter = np.zeros(k, dtype=np.int64)
         self._precondition = precondition
         self._scale = np.ones(k)
         self._steps = np.zeros((_MEMORY, k, p))
@@ -321,7 +307,6 @@ class _State:
         self._inverse[slot, problems] = inverse
         self.coef[problems], self.value[problems] = coef, value
         self.gradient[problems] = gradient
-        self.n_iter[problems] += 1
 
     def shorten(self, problems: IntArray, value: FloatArray) -> None:
         """Shorten rejected steps to the minimum of a parabola, within bounds."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,34 +23,15 @@ RIDGES = (1e-1, 1e-2, 1e-3, 1e-5)
 RATIOS = (1.0, 0.1, 10.0, 50.0)
 #: Share of labels that the robust loss takes to be noise; half of it is the height of its plateau.
 _MIXING = 0.2
-#: The robust loss without costs, as logistic regression has none.
+#: The robust loss without costs, as logistic regression has none; its plateau is lower.
 _ROBUST = BetaBernoulli(mixing=0.3)
+#: The robust loss disregards rows far from the line; under a stronger ridge no row is far.
+_STRONGEST_WITH_PLATEAU = 5e-3
 #: Steps from a recipe to its neighbours.
 _RIDGE_STEP, _RATIO_STEP = 10**0.5, 10**0.5
 _GAMMA_STEPS = (4.0, 0.5)
 #: A cost-weighted logistic regression is less simple than a plain one.
 _COMPLEXITY_WITH_COSTS = 2.0
-
-
-class Sweep(NamedTuple):
-    """The ridges of a search, in the units of the features, strongest first: it wins a tie.
-
-    The robust loss disregards rows far from the line; under a ridge stronger than
-    `strongest_with_plateau` no row is far.
-    """
-
-    ridges: tuple[float, ...] = RIDGES
-    strongest_with_plateau: float = 5e-3
-
-    @property
-    def robust(self) -> tuple[float, ...]:
-        """Ridges of the robust loss without costs, which has a lower plateau."""
-        inner = self.ridges[1:-1]
-        return inner or self.ridges
-
-
-#: The ridges of standardised features.
-DEFAULT_SWEEP = Sweep()
 
 
 class Recipe(NamedTuple):
@@ -113,53 +93,42 @@ class Recipe(NamedTuple):
         return DataObjective(X, positive, weight, self.loss, self.ridge)
 
 
-def logistic_path(sweep: Sweep = DEFAULT_SWEEP) -> list[Recipe]:
+def logistic_path() -> list[Recipe]:
     """Return logistic regression with each ridge: the baseline of every comparison."""
     recipes: list[Recipe] = []
-    for ridge in sweep.ridges:
+    for ridge in RIDGES:
         recipes.append(Recipe(Logistic(), ridge, None, recipes[-1] if recipes else None))
     return recipes
 
 
-def coarse_sweep(sweep: Sweep = DEFAULT_SWEEP, *, ranking: bool = False) -> list[Recipe]:
-    """Return the recipes every metric begins with, after logistic regression.
+def coarse_sweep(*, ranking: bool = False) -> list[Recipe]:
+    r"""Return the recipes every metric begins with, after logistic regression.
 
-    A robust fit, and a cost sweep; each starts from logistic regression with the same ridge.
-    Sharper losses are neighbours of these: where a robust loss is any good, they are tried next.
-    For a ranking no threshold trades one error for the other, so the sweep has equal costs only;
-    other costs are neighbours.
-    """
-    ratios = RATIOS[:1] if ranking else RATIOS
-    plain = {recipe.ridge: recipe for recipe in logistic_path(sweep)}
-    robust = [Recipe(_ROBUST, ridge, None, plain[ridge]) for ridge in sweep.robust]
-    return [*robust, *cost_sweep(sweep, ratios, plain)]
-
-
-def cost_sweep(
-    sweep: Sweep, ratios: Sequence[float], starts: Mapping[float, Recipe]
-) -> list[Recipe]:
-    r"""Return the recipes of a sweep: weighted logistic fits, each followed by a robust loss.
+    A robust fit, and a sweep of costs: weighted logistic fits, each followed by a robust loss. Each
+    starts from logistic regression with the same ridge. Sharper losses are neighbours of these:
+    where a robust loss is any good, they are tried next. For a ranking no threshold trades one
+    error for the other, so the sweep has equal costs only; other costs are neighbours.
 
     The optimum of any metric of the two rates is Pareto-optimal among lines, and those on the
     convex hull of the attainable rates minimise :math:`FN + \rho\, FP` for some ρ. For each ridge
     and ρ: the logistic loss, then from there the Beta-Bernoulli loss. Its plateau disregards rows
     far from the boundary, and so fits the line where it cuts.
-
-    `starts` has, for each ridge, where its logistic fits start.
     """
-    recipes: list[Recipe] = []
-    for ridge in sweep.ridges:
-        for ratio in ratios:
-            plain = Recipe(Logistic(), ridge, ratio, starts[ridge])
+    path = logistic_path()
+    recipes = [Recipe(_ROBUST, start.ridge, None, start) for start in path[1:-1]]
+    for start in path:
+        for ratio in RATIOS[:1] if ranking else RATIOS:
+            plain = Recipe(Logistic(), start.ridge, ratio, start)
             recipes.append(plain)
-            if ridge <= sweep.strongest_with_plateau:
-                recipes.append(Recipe(BetaBernoulli(mixing=_MIXING), ridge, ratio, plain))
+            if start.ridge <= _STRONGEST_WITH_PLATEAU:
+                robust = BetaBernoulli(mixing=_MIXING)
+                recipes.append(Recipe(robust, start.ridge, ratio, plain))
     return recipes
 
 
-def ranking_continuation(ridges: Sequence[float], start: Recipe) -> list[Recipe]:
+def ranking_continuation(start: Recipe) -> list[Recipe]:
     """Return pairwise losses, for rankings: convex ones, then a tight one from each."""
-    convex = [Recipe(PairwiseHinge(), ridge, None, start) for ridge in ridges]
+    convex = [Recipe(PairwiseHinge(), ridge, None, start) for ridge in RIDGES]
     tight = [Recipe(Ramp(PairwiseHinge()), recipe.ridge, None, recipe) for recipe in convex]
     return [*convex, *tight]
 

@@ -72,8 +72,7 @@ def _by_projection(matrix: FloatArray, right: FloatArray, signs: AnyArray) -> Fl
         return solved
 
     start = np.zeros((1, len(right)))
-    solved = batched_lbfgs(
+    solved: FloatArray = batched_lbfgs(
         evaluate, start, precondition, tol=_FALL, iterations=_ITERATIONS, signs=signs
-    )
-    coef: FloatArray = solved.coef[0]
-    return coef
+    )[0]
+    return solved

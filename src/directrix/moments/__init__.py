@@ -17,7 +17,7 @@ Public names
 `RowScatter`
     Scatter of a class with very many features, as a linear operator.
 `Summary`
-    Base class of summaries: scalar multiples, relabelled rows.
+    Base class of summaries: sums, differences and scalar multiples.
 `Standardized`
     Moments of standardised features with their center and scale.
 `CancellationError`

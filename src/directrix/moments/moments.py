@@ -480,12 +480,6 @@ class Moments(ClasswiseSummary):
             names = tuple(self.feature_names[column] for column in error.columns)
             raise CancellationError(names) from None
 
-    def _of_rows(self, rows: Any, y: Any, sample_weight: Any, fold: Any) -> Moments:
-        most = 0 if self.sample is None else self.sample.most
-        return Moments.of(
-            *(rows, y, sample_weight), feature_names=self.feature_names, fold=fold, sample=most
-        )
-
     def _repr_html_(self) -> str:
         return _html(self)
 

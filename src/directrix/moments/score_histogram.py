@@ -351,20 +351,6 @@ class ScoreHistogram(Summary):
             weight_sq=self.weight_sq.sum(keepdims=True),
         )
 
-    def _of_rows(self, rows: Any, y: Any, sample_weight: Any, fold: Any) -> ScoreHistogram:
-        if fold is not None:
-            msg = "a score histogram has no folds: leave out fold="
-            raise ValueError(msg)
-        return self.of_scores(
-            y,
-            rows,
-            sample_weight,
-            classes=self.classes,
-            center=self.center,
-            scale=self.scale,
-            model=self.model,
-        )
-
     def __add__(self, other: ScoreHistogram) -> ScoreHistogram:
         if not isinstance(other, ScoreHistogram):
             return NotImplemented

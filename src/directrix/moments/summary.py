@@ -56,41 +56,12 @@ class Summary(ABC):
     @abstractmethod
     def __sub__(self, other: Self) -> Self: ...
 
-    @abstractmethod
-    def _of_rows(self, rows: Any, y: Any, sample_weight: Any, fold: Any) -> Self:
-        """Return the summary of some rows in the form of this one."""
-
     def __mul__(self, factor: Any) -> Self:
         if not isinstance(factor, Real):
             return NotImplemented
         return self.scaled(checked_factor(factor))
 
     __rmul__ = __mul__
-
-    def relabelled(
-        self, rows: Any, from_: Any, to: Any, sample_weight: Any = None, *, fold: Any = None
-    ) -> Self:
-        """Return this summary after some of its rows got other labels.
-
-        The rows are subtracted with the old labels and added with the new ones. The result is that
-        of a new pass over all rows: exactly for counts, up to rounding for moments.
-
-        Parameters
-        ----------
-        rows : array, data frame or table of shape (n, d)
-            The rows to relabel, as they were summarised; for a score histogram their scores, of
-            shape (n,).
-        from_, to : label, or array of shape (n,)
-            Old and new labels; a single label is that of all rows.
-        sample_weight : array of shape (n,), optional
-            Weights with which the rows were summarised.
-        fold : array of int of shape (n,), optional
-            Folds of the rows, if the summary has folds.
-        """
-        n_rows = count_rows(rows)
-        old, new = (_repeated(label, n_rows) for label in (from_, to))
-        removed = self._of_rows(rows, old, sample_weight, fold)
-        return self - removed + self._of_rows(rows, new, sample_weight, fold)
 
 
 class ClasswiseSummary(Summary):
@@ -280,16 +251,3 @@ def count_rows(rows: Any) -> int:
     if hasattr(rows, "num_rows"):
         return int(rows.num_rows)
     return int(rows.shape[0]) if hasattr(rows, "shape") else len(rows)
-
-
-def _repeated(label: Any, n_rows: int) -> AnyArray:
-    """Return one label for each row."""
-    if label is None:
-        msg = (
-            "rows without labels are in a summary of their own, `Moments.of(X, None)`: subtract "
-            "them there, and add them to the summary of labelled rows"
-        )
-        raise ValueError(msg)
-    if isinstance(label, str) or not np.ndim(label):
-        return np.full(n_rows, label)
-    return labels.as_labels(label)

@@ -391,9 +391,6 @@ class BinCounts(ClasswiseSummary):
         }
         return dict(sorted(values.items(), key=lambda item: -item[1]))
 
-    def _of_rows(self, rows: Any, y: Any, sample_weight: Any, fold: Any) -> BinCounts:
-        return BinCounts.of(self.binner, rows, y, sample_weight, fold=fold)
-
     def __sub__(self, other: BinCounts) -> BinCounts:
         try:
             return super().__sub__(other)
