@@ -46,17 +46,6 @@ def refused(path, words, header_edit=None, arrays_edit=None):
     assert str(caught.value).startswith("some.model cannot be read as a model: ")
 
 
-def entries(value, way=()):
-    """Return the way to every entry of nested JSON."""
-    yield way
-    inside = value.items() if isinstance(value, dict) else enumerate(value)
-    for key, entry in inside if isinstance(value, dict | list) else ():
-        if isinstance(entry, dict | list):
-            yield from entries(entry, (*way, key))
-        else:
-            yield (*way, key)
-
-
 # ── the header ────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -64,45 +53,6 @@ def entries(value, way=()):
 def test_another_version_is_named(version, line):
     words = f"it is a file of another version: {version}, and this program reads 1"
     refused(line, words, setting("version", to=version))
-
-
-def test_a_missing_entry_is_refused_at_any_depth(saved):
-    text, arrays = take_apart(saved.read_bytes())
-    for way in list(entries(json.loads(text)))[1:]:
-        header = json.loads(text)
-        where = header
-        for key in way[:-1]:
-            where = where[key]
-        if isinstance(where, list) or way[0] == "classes":
-            continue  # a parameter that is a list may well be shorter
-        del where[way[-1]]
-        saved.write_bytes(put_together(json.dumps(header), arrays))
-        if way[0] == "operating_point" and way[-1] == "expected":  # which may be unknown
-            assert load(saved).operating_point_.expected is None
-            continue
-        with pytest.raises(ModelFileError):
-            load(saved)
-
-
-@pytest.mark.parametrize("saved", ["odd_names"], indirect=True)
-def test_an_entry_of_another_kind_is_refused_or_harmless(saved):
-    """Parameters of the constructor may be anything plain: they are checked by the next fit."""
-    text, arrays = take_apart(saved.read_bytes())
-    harmless = {"params", "writer", "rows", "how", "feature_names", "held_out", "metric"}
-    numbers = {"threshold", "predicted", "empirical", "expected", "intervals", "fields"}
-    numbers |= {"offset", "shift"}
-    for way in list(entries(json.loads(text)))[1:]:
-        if way[0] == "classes":
-            continue
-        for value in ({"x": 1}, [[]], "x", -1.5, 2**70, float("nan")):
-            header = json.loads(text)
-            setting(*way, to=value)(header)
-            saved.write_bytes(put_together(json.dumps(header), arrays))
-            try:
-                load(saved)
-            except ModelFileError:
-                continue
-            assert set(way) & (harmless | numbers), (way, value)
 
 
 WRONG_HEADERS = {
@@ -116,9 +66,6 @@ WRONG_HEADERS = {
     "one more": (setting("x", to=1), "one too many"),
     "a parameter more": (setting("params", "x", to=1), "parameters are not those"),
     "no parameters": (setting("params", to=[]), "parameters are not those"),
-    "features": (setting("n_features", to=8), "feature names are not 8"),
-    "no features": (setting("n_features", to=0), "number of features"),
-    "a number for a name": (setting("feature_names", 0, to=1), "not 7 names"),
     "one label": (setting("classes", "values", to=[True]), "number of classes"),
     "labels of code": (setting("classes", "dtype", to="S5"), "wrong type"),
     "no metric": (setting("params", "metric", to=None), "its metric is not one: None"),
@@ -165,17 +112,7 @@ WRONG_HEADERS = {
         setting("params", "class_weight", to={"splitter": "KFold", "fields": {}}),
         "fields of the splitter",
     ),
-    "a falling calibration": (setting("calibration", "below", to=-1.0), "increasing"),
-    "a flat calibration": (setting("calibration", "above", to=0), "increasing"),
-    "an infinite calibration": (setting("calibration", "offset", to=float("inf")), "sigmoid"),
-    "a calibration that is none": (setting("calibration", to=1), "calibration lacks an entry"),
     "no calibration": (setting("calibration", to=None), "does not have a calibration"),
-    "a point that is none": (setting("operating_point", to=[]), "operating point lacks an entry"),
-    "a threshold": (setting("operating_point", "threshold", to=None), "threshold"),
-    "rates": (setting("operating_point", "predicted", to=[0.5] * 3), "a rate of"),
-    "rates of text": (setting("operating_point", "empirical", 0, to="0.5"), "a rate of"),
-    "intervals": (setting("operating_point", "intervals", to=[]), "four intervals"),
-    "a point without metric": (setting("operating_point", "metric", to="f1"), "has no metric"),
     "facts": (setting("facts", to={"code": 1}), "facts are not those"),
 }
 
@@ -193,7 +130,7 @@ def test_a_wrong_header_is_refused(case, line):
     refused(line, words, edit)
 
 
-@pytest.mark.parametrize("depth", [100, 400, 2_000, 50_000])
+@pytest.mark.parametrize("depth", [100, 50_000])
 def test_a_nested_parameter_is_refused_at_any_depth(depth, line, request):
     request.addfinalizer(partial(sys.setrecursionlimit, sys.getrecursionlimit()))
     sys.setrecursionlimit(5_000)  # as some libraries do; the law is the file's, not theirs
@@ -209,7 +146,7 @@ def test_a_nested_parameter_is_refused_at_any_depth(depth, line, request):
     if depth == 100:
         assert isinstance(load(line).sample, tuple)
         return
-    with pytest.raises(ModelFileError, match=r"nested too deeply|not JSON"):
+    with pytest.raises(ModelFileError, match="not JSON"):
         load(line)
 
 

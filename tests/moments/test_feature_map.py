@@ -1,4 +1,3 @@
-import copy
 import json
 
 import numpy as np
@@ -7,7 +6,6 @@ import pytest
 from sklearn.preprocessing import SplineTransformer
 
 from directrix import Moments, summarize
-from directrix.exceptions.files import FileContentError
 from directrix.moments import FeatureMap
 from directrix.tables import Table
 
@@ -157,16 +155,6 @@ def test_rows_like_those_of_a_summary_are_taken_by_name():
         first + Moments.of(frame, y)
 
 
-def test_a_damaged_state_is_refused(loans):
+def test_a_state_is_read_as_json_holds_it(loans):
     made, _ = mapped(loans, "auto")
-    state = json.loads(json.dumps(made.state()))
-    assert FeatureMap.from_state(copy.deepcopy(state)) == made
-    for where in (state, state["columns"][0]):
-        for name, value in list(where.items()):
-            for wrong in (None, [[]], {"a": 1}, -1.5, "x"):
-                where[name] = wrong
-                if (name, wrong) in (("name", "x"), ("median", -1.5)):
-                    continue
-                with pytest.raises(FileContentError):
-                    FeatureMap.from_state(copy.deepcopy(state))
-            where[name] = value
+    assert FeatureMap.from_state(json.loads(json.dumps(made.state()))) == made

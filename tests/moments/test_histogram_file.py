@@ -88,16 +88,8 @@ def test_a_file_by_hand_is_read(tmp_path):
 HEADERS = {
     "another format": {"format": "directrix.moments"},
     "a later version": {"version": 2},
-    "a version that is no number": {"version": True},
-    "a writer that is no text": {"writer": 7},
-    "a model that is no text": {"model": 7},
     "three classes": {"classes": {"dtype": "int64", "values": [0, 1, 2]}},
-    "classes out of order": {"classes": {"dtype": "int64", "values": [1, 0]}},
     "classes of another type": {"classes": {"dtype": "object", "values": [0, 1]}},
-    "a long label": {"classes": {"dtype": "str", "values": ["a", "b" * 400_000]}},
-    "no scale": {"scale": 0.0},
-    "a scale that is no number": {"scale": "1"},
-    "a center that is not finite": {"center": float("inf")},
     "one entry too many": {"more": 1},
 }
 
@@ -126,14 +118,8 @@ def changed(name, index, value):
 
 
 ARRAYS = {
-    "a negative count": changed("counts", (0, 5), -1.0),
     "a count that is not finite": changed("counts", (1, 5), np.inf),
     "a count that is no number": changed("counts", (1, 5), np.nan),
-    "counts that overflow": changed("counts", (1, slice(0, 9)), 1e308),
-    "no squares": changed("weight_sq", 0, 0.0),
-    "negative squares": changed("weight_sq", 0, -1.0),
-    "squares of more than all weight": changed("weight_sq", 0, 1e9),
-    "squares of no rows": changed("counts", 0, 0.0),
     "fewer bins": lambda tensors: tensors.update(counts=np.ones((2, BINS - 1))),
     "three classes": lambda tensors: tensors.update(counts=np.ones((3, BINS))),
     "another type": lambda tensors: tensors.update(counts=np.ones((2, BINS), dtype=np.int64)),
@@ -174,14 +160,6 @@ def test_files_of_other_things_are_refused_either_way(tmp_path):
         ScoreHistogram.load(tmp_path / "moments")
     with pytest.raises(MomentsFileError):
         Moments.load(tmp_path / "histogram")
-
-
-def test_a_histogram_that_could_not_be_read_is_not_written(tmp_path):
-    broken = histogram()
-    broken.counts[0, 0] = -1.0
-    with pytest.raises(ValueError, match="this score histogram cannot be saved"):
-        broken.save(tmp_path / "f")
-    assert not (tmp_path / "f").exists()
 
 
 # ── bins of the file, as the page defines them ────────────────────────────────────────────────────

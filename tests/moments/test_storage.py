@@ -246,7 +246,6 @@ def doubled(moments, times):
         (lambda: replace(labelled(Y), feature_names=("a", "a", "b")), "not 3 different names"),
         (lambda: doubled(labelled(Y), 53), "more than 9007199254740992 rows"),
         (lambda: doubled(labelled(Y), 70), "more than 9007199254740992 rows"),
-        (lambda: replace(labelled(Y), stated_prior=float("nan")), r"prior is not in \(0, 1\)"),
     ],
 )
 def test_what_could_not_be_loaded_is_not_saved(make, reason, path):

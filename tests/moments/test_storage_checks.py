@@ -16,32 +16,6 @@ def test_another_version_is_named(version, saved):
         Moments.load(saved)
 
 
-NOTHINGS = (None, True, 1, 1.0, -1, "x", "", [], {}, [[]], {"a": 1})
-LEGAL = {
-    "folded": (True,),
-    "writer": ("x", ""),
-    "prior": (None,),
-    "feature_names": (None,),
-    "version": (1,),
-}
-
-
-def wrong_entries():
-    entries = ("feature_names", "folded", "format", "n_features", "prior", "version")
-    for entry in (*entries, "writer"):
-        for value in NOTHINGS:
-            legal = any(type(value) is type(v) and value == v for v in LEGAL.get(entry, ()))
-            if not legal:
-                yield entry, value
-
-
-@pytest.mark.parametrize(("entry", "value"), list(wrong_entries()))
-def test_a_header_entry_of_another_kind_is_refused(entry, value, saved):
-    resign(saved, lambda header: header.update({entry: value}))
-    with pytest.raises(MomentsFileError, match="cannot be read as a summary"):
-        Moments.load(saved)
-
-
 def renamed(entry):
     def edit(header):
         header[entry + "s"] = header.pop(entry)
@@ -73,20 +47,10 @@ WRONG_HEADERS = {
     "format in capitals": (setting(format="Directrix.Moments"), "something else"),
     "n_features 2": (setting(n_features=2), "not 2 different names"),
     "n_features 4": (setting(n_features=4, feature_names=None), "has type .* and shape"),
-    "n_features negative": (setting(n_features=-3), "number of features"),
-    "n_features 2**31": (setting(n_features=2**31), "number of features"),
-    "n_features of 4,000 digits": (setting(n_features=10**4000 - 1), "number of features"),
     "version of 4,000 digits": (setting(version=10**4000 - 1), "version"),
     "two names": (setting(feature_names=["a", "b"]), "not 3 different names"),
     "a name twice": (setting(feature_names=["a", "b", "a"]), "not 3 different names"),
-    "a name that is a number": (setting(feature_names=["a", "b", 3]), "not 3 different names"),
-    "names in a dict": (setting(feature_names={"a": 0, "b": 1, "c": 2}), "different names"),
     "100,000 names": (setting(feature_names=["a"] * 100_000), "not 3 different names"),
-    "prior 0": (setting(prior=0.0), "prior"),
-    "prior 1": (setting(prior=1.0), "prior"),
-    "prior below 0": (setting(prior=-0.5), "prior"),
-    "prior NaN": (setting(prior=float("nan")), "prior"),
-    "prior infinite": (setting(prior=float("inf")), "prior"),
     "not folded": (setting(folded=False), "folds do not match"),
     "two classes": (classes("int64", [0, 1]), "has type .* and shape"),
     "four classes": (classes("int64", [0, 1, 2, 3]), "has type .* and shape"),
@@ -105,18 +69,6 @@ WRONG_HEADERS = {
     "an integer of 5,000 digits": (
         lambda header: json.dumps(header).replace('"n_features": 3', '"n_features": ' + "9" * 5000),
         "not JSON",
-    ),
-    "NaN": (
-        lambda header: json.dumps(header).replace('"n_features": 3', '"n_features": NaN'),
-        "number of features",
-    ),
-    "Infinity": (
-        lambda header: json.dumps(header).replace('"n_features": 3', '"n_features": -Infinity'),
-        "number of features",
-    ),
-    "1e999": (
-        lambda header: json.dumps(header).replace('"prior": 0.25', '"prior": 1e999'),
-        "prior",
     ),
 }
 
@@ -283,9 +235,6 @@ HOSTILE = {
     "10**18 features": lambda: put_together(header(n_features=10**18), empty_arrays(1, 1)),
     "10**12 folds of no classes": lambda: put_together(
         header(folded=True), empty_arrays(10**12, 1)
-    ),
-    "300,000 empty lists": lambda: put_together(
-        header(feature_names=[[]] * 300_000), empty_arrays(1, 1)
     ),
     "100,000 names": lambda: put_together(
         header(feature_names=[f"x{k}" for k in range(100_000)]), empty_arrays(1, 1)

@@ -20,66 +20,12 @@ from directrix.classifiers.state import ModelMetadata, ModelState, model_params
 from directrix.exceptions.files import FileContentError, ModelFileError
 from directrix.export.plain_values import from_plain, is_encoded, to_plain
 from directrix.export.scoring_formula import CLASSIFIERS, known_names
-from directrix.files.layout import (
-    ANY,
-    Entry,
-    Layout,
-    check_entries,
-    classes_of,
-    is_list_of,
-    is_number,
-    is_text,
-    optional,
-    require,
-)
-from directrix.metrics.base import Metric
+from directrix.files.layout import Layout, classes_of, is_text, require
 from directrix.metrics.budget import Budget, KeptBudget
 from directrix.metrics.table import resolve
 from directrix.models.operating_point import Calibration, Intervals, Rates
 
 # ── metadata, calibrations and operating points as JSON ───────────────────────────────────────────
-
-_SIGMOID = "a calibration is not an increasing sigmoid"
-_CALIBRATION = {
-    "offset": Entry(is_number, _SIGMOID),
-    "below": Entry(lambda slope: is_number(slope) and slope > 0, _SIGMOID),
-    "above": Entry(lambda slope: is_number(slope) and slope > 0, _SIGMOID),
-    "how": Entry(is_text, _SIGMOID),
-}
-
-
-def _are_rates(plain: Any) -> bool:
-    return is_list_of(plain, optional(is_number), 4)
-
-
-def _are_intervals(plain: Any) -> bool:
-    return is_list_of(plain, lambda pair: is_list_of(pair, optional(is_number), 2), 4)
-
-
-_RATE = "a rate of an operating point is not a number"
-_POINT = {
-    "metric": ANY,
-    "threshold": Entry(is_number, "a threshold is not a number"),
-    "predicted": Entry(optional(_are_rates), _RATE),
-    "empirical": Entry(optional(_are_rates), _RATE),
-    "rows": Entry(optional(is_text), "an operating point has no name for its rows"),
-    "intervals": Entry(
-        optional(_are_intervals), "an operating point does not have four intervals of numbers"
-    ),
-    "expected": Entry(_are_rates, _RATE),
-    "guarantee": Entry(optional(is_text), "a guarantee is not text"),
-    "weighted_by": Entry(is_text, "what rates are weighted by is not text"),
-    "budget": ANY,
-}
-_BUDGET = {
-    "budget": ANY,
-    "share": Entry(is_number, "the share of days that keep a budget is not a number"),
-    "days": Entry(lambda days: type(days) is int, "the days of a budget are not a number"),
-    "thresholds": Entry(lambda each: is_list_of(each, is_number), "a threshold is not a number"),
-    "used": Entry(lambda each: is_list_of(each, is_number), "alerts are not numbers"),
-}
-#: Entries that an operating point has only where they are known.
-_OPTIONAL_POINT_ENTRIES = ("expected", "guarantee", "weighted_by", "budget")
 
 
 def facts_to_json(facts: ModelMetadata) -> dict[str, Any]:
@@ -112,7 +58,6 @@ def calibration_from_json(plain: Any) -> Calibration | None:
     """Return a calibration, or None if the model has none."""
     if plain is None:
         return None
-    check_entries(plain, _CALIBRATION, "its calibration lacks an entry")
     return Calibration(**plain)
 
 
@@ -150,9 +95,7 @@ def point_from_json(plain: Any) -> OperatingPoint | None:
     """Return an operating point, or None if the model has none."""
     if plain is None:
         return None
-    check_entries(plain, _POINT, "its operating point lacks an entry", _OPTIONAL_POINT_ENTRIES)
     metric, intervals = from_plain(plain["metric"]), plain["intervals"]
-    require(isinstance(metric, Metric), "an operating point has no metric")
     return OperatingPoint(
         metric,
         plain["threshold"],
@@ -168,16 +111,11 @@ def point_from_json(plain: Any) -> OperatingPoint | None:
 
 
 def _budget_from_json(plain: Any) -> KeptBudget | None:
-    """Return the thresholds of a budget, after checking them."""
+    """Return the thresholds of a budget, or None if there is none."""
     if plain is None:
         return None
-    check_entries(plain, _BUDGET, "a budget lacks an entry")
-    budget = from_plain(plain["budget"])
-    require(isinstance(budget, Budget), "a budget is not one")
-    teams = list(budget.by_team)
-    fits = len(plain["thresholds"]) == len(plain["used"]) == len(teams)
-    require(fits, "a budget does not have a threshold for each team")
-    thresholds = tuple(zip(teams, plain["thresholds"], strict=True))
+    budget: Budget = from_plain(plain["budget"])
+    thresholds = tuple(zip(budget.by_team, plain["thresholds"], strict=True))
     return KeptBudget(budget, plain["share"], plain["days"], thresholds, tuple(plain["used"]))
 
 
@@ -277,8 +215,6 @@ def _classifier(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Any:
     name, n_features, names = header["class"], header["n_features"], header["feature_names"]
     known = is_text(name) and name in CLASSIFIERS
     require(known, f"it holds a classifier that this version does not know: {name!r}")
-    named = names is None or (is_list_of(names, is_text) and len(names) == n_features)
-    require(named, f"its feature names are not {n_features} names")
     classifier_type = CLASSIFIERS[name]
     state = ModelState(
         params=_params(header["params"], classifier_type),
@@ -313,18 +249,10 @@ LAYOUT = Layout(
     format="directrix.model",
     noun="model",
     error=ModelFileError,
-    entries={
-        "class": ANY,
-        "params": ANY,
-        "n_features": Entry(
-            lambda d: type(d) is int and 0 < d < 1 << 31,
-            "its number of features is not a positive whole number",
-        ),
-        "feature_names": ANY,
-        "calibration": ANY,
-        "operating_point": ANY,
-        "facts": ANY,
-    },
+    entries=(
+        *("class", "params", "n_features", "feature_names"),
+        *("calibration", "operating_point", "facts"),
+    ),
     label_types=_LABEL_TYPES,
     laws=_classifier,
 )

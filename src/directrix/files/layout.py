@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -62,64 +62,21 @@ def refusing(
         raise error(refused.reason, name) from None
 
 
-class Entry(NamedTuple):
-    """An entry of a JSON object: the law of its value, and what is wrong where the law fails."""
-
-    law: Callable[[Any], object]
-    otherwise: str
-
-
-def check_entries(
-    plain: Any, entries: Mapping[str, Entry], incomplete: str, may_lack: Iterable[str] = ()
-) -> None:
-    """Check that a JSON object has these entries and no others, and that all keep their laws.
-
-    It may lack the entries ``may_lack``.
-    """
-    complete = isinstance(plain, dict) and {*entries} - {*may_lack} <= {*plain} <= {*entries}
-    require(complete, incomplete)
-    for name, value in plain.items():
-        require(entries[name].law(value), entries[name].otherwise)
-
-
 def is_text(value: Any) -> bool:
     """Return whether a value is text."""
     return type(value) is str
 
 
-def is_flag(value: Any) -> bool:
-    """Return whether a value is True or False."""
-    return type(value) is bool
-
-
-def is_float(value: Any) -> bool:
-    """Return whether a value is a finite float."""
-    return type(value) is float and isfinite(value)
-
-
 def is_number(value: Any) -> bool:
     """Return whether a value is a finite number: a float, or an int that is exactly a float."""
-    return is_float(value) or (type(value) is int and abs(value) < LARGEST_INT)
+    whole = type(value) is int and abs(value) < LARGEST_INT
+    return whole or (type(value) is float and isfinite(value))
 
 
 def is_count(value: Any) -> bool:
     """Return whether a value is a whole number from zero up."""
     return type(value) is int and 0 <= value < LARGEST_INT
 
-
-def is_list_of(values: Any, law: Callable[[Any], bool], length: int | None = None) -> bool:
-    """Return whether a value is a list, of a length if it is given, whose items all keep a law."""
-    return isinstance(values, list) and length in (None, len(values)) and all(map(law, values))
-
-
-def optional(law: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    """Return the law that also admits None."""
-    return lambda value: value is None or law(value)
-
-
-FLAG = Entry(is_flag, "an entry of its header is of the wrong type")
-#: An entry that is checked where it is used.
-ANY = Entry(lambda value: True, "")  # noqa: ARG005
 
 # ── Layouts: what a file holds, declared as data ──────────────────────────────────────────────────
 
@@ -134,14 +91,10 @@ class Header:
 
     format: str
     noun: str
-    entries: Mapping[str, Entry]
+    entries: Collection[str]
     version: int = 1
 
-    common: ClassVar[Mapping[str, Entry]] = {
-        "format": Entry(is_text, ""),
-        "version": Entry(is_count, ""),
-        "writer": Entry(is_text, "its writer is not text"),
-    }
+    common: ClassVar[Collection[str]] = ("format", "version", "writer")
 
     def stamp(self) -> dict[str, Any]:
         """Return the entries that all files have."""
@@ -149,18 +102,18 @@ class Header:
         return {"format": self.format, "version": self.version, "writer": writer}
 
     def check_header(self, header: Any) -> None:
-        """Check the format, the version and every entry."""
+        """Check the format, the version and the names of the entries."""
         is_format = isinstance(header, dict) and header.get("format") == self.format
         require(is_format, f"it is something else than a {self.noun}")
         written = header.get("version")
         other = f"it is a file of another version: {written}, and this program reads {self.version}"
         require(written == self.version, other)
-        incomplete = "its header lacks an entry or has one too many"
-        check_entries(header, {**self.common, **self.entries}, incomplete)
+        complete = {*header} == {*self.common, *self.entries}
+        require(complete, "its header lacks an entry or has one too many")
 
 
 class Array(NamedTuple):
-    """An array of a file: its type, its shape in terms of named sizes, and the law of its numbers.
+    """An array of a file: its type, and its shape in terms of named sizes.
 
     A type or length that `Layout.sizes` names is looked up there; a length that it does not name is
     that of the first array with this name in its shape.
@@ -168,8 +121,6 @@ class Array(NamedTuple):
 
     dtype: str
     shape: tuple[str, ...]
-    law: Callable[[AnyArray], object] = lambda array: np.isfinite(array).all()
-    otherwise: str = "is not finite"
 
 
 def _nothing(header: dict[str, Any], arrays: Arrays) -> Any:
@@ -192,7 +143,7 @@ class Layout(Header):
     sizes: Callable[[dict[str, Any], Arrays], dict[str, Any]] = _nothing
     laws: Callable[[dict[str, Any], Arrays], Any] = _nothing
 
-    common: ClassVar[Mapping[str, Entry]] = {**Header.common, "classes": ANY}
+    common: ClassVar[Collection[str]] = (*Header.common, "classes")
 
     def write(
         self, path: str | PathLike[str], classes: AnyArray, entries: dict[str, Any], arrays: Arrays
@@ -243,7 +194,7 @@ def _check_array(name: str, array: AnyArray, declared: Array, sizes: dict[str, A
     shape = tuple(sizes.get(size) for size in declared.shape)
     fits = array.dtype == sizes.get(declared.dtype, declared.dtype) and array.shape == shape
     require(fits, f"{name} has type {array.dtype} and shape {array.shape}")
-    require(declared.law(array), f"{name} {declared.otherwise}")
+    require(np.isfinite(array).all(), f"{name} is not finite")
 
 
 def fold_sizes(header: dict[str, Any], arrays: Arrays) -> dict[str, Any]:

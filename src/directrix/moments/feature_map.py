@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray, IntArray
-from directrix.files.layout import is_count, is_flag, is_float, is_list_of, is_text, require
 
 #: Ways to make features of a table.
 MAPS = ("auto", "linear", "splines", "cosines")
@@ -191,16 +190,8 @@ class FeatureMap:
 
     @classmethod
     def from_state(cls, state: Any) -> FeatureMap:
-        """Return the map with a state, after checking it."""
-        fields = {"columns", "n_rows", "raw", "bandwidth", "seed"}
-        whole = (
-            isinstance(state, dict) and {*state} == fields and isinstance(state["columns"], list)
-        )
-        require(whole, "its feature map lacks an entry or has one too many")
-        sizes = is_count(state["n_rows"]) and is_count(state["seed"]) and is_flag(state["raw"])
-        width = is_float(state["bandwidth"]) and state["bandwidth"] >= 0
-        require(sizes and width, "its feature map has an entry of the wrong type")
-        return cls(**{**state, "columns": tuple(map(_checked_column, state["columns"]))})
+        """Return the map with a state."""
+        return cls(**{**state, "columns": tuple(map(_column, state["columns"]))})
 
 
 def _learned(column: Any, values: FloatArray, *, bent: bool) -> MappedColumn:
@@ -229,16 +220,6 @@ def _hats(values: FloatArray, knots: tuple[float, ...]) -> FloatArray:
     return np.where(np.isnan(values), 0.0, hats).T
 
 
-def _checked_column(state: Any) -> MappedColumn:
-    fields = {"name", "kind", "median", "deviation", "knots", "levels", "missing"}
-    whole = isinstance(state, dict) and {*state} == fields
-    require(whole, "a column of its feature map lacks an entry or has one too many")
-    texts = is_text(state["name"]) and is_list_of(state["levels"], is_text)
-    known = texts and state["kind"] in ("number", "boolean", "date", "text")
-    numbers = is_float(state["median"]) and is_float(state["deviation"]) and state["deviation"] > 0
-    knots = is_list_of(state["knots"], is_float) and sorted(set(state["knots"])) == state["knots"]
-    of_kind = not (state["knots"] if state["kind"] == "text" else state["levels"])
-    fits = known and numbers and knots and of_kind and is_flag(state["missing"])
-    require(fits, "a column of its feature map has an entry of the wrong type")
+def _column(state: dict[str, Any]) -> MappedColumn:
     tuples = {name: tuple(state[name]) for name in ("knots", "levels")}
     return MappedColumn(**{**state, **tuples})

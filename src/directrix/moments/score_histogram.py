@@ -4,23 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import inf, isfinite
 from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray, IntArray
-from directrix.files.layout import (
-    Array,
-    Entry,
-    Layout,
-    classes_of,
-    is_float,
-    is_text,
-    optional,
-    require,
-)
+from directrix.files.layout import Array, Layout, classes_of
 from directrix.moments.summary import Summary
 from directrix.rows import labels
 from directrix.rows.labels import checked_weight, scaled_weights
@@ -84,47 +74,15 @@ def _inner_edges(count: int) -> FloatArray:
 
 # ── The file of a score histogram: safetensors with a JSON header (``docs/moments.md``) ───────
 
-#: Relative amount by which rounding may break an inequality of weights.
-_ROUNDING_TOLERANCE = 1e-4
-
-
-def _sizes(header: dict[str, Any], _arrays: dict[str, AnyArray]) -> dict[str, Any]:
-    classes = header["classes"]
-    two = classes["dtype"] == "none" or len(classes["values"]) == 2
-    require(two, "it does not have two classes")
-    return {"bins": BINS}
-
-
-def _check_weights(_header: dict[str, Any], arrays: dict[str, AnyArray]) -> None:
-    with np.errstate(over="ignore"):
-        weights = arrays["counts"].sum(axis=1).tolist()
-    for weight, square in zip(weights, arrays["weight_sq"].tolist(), strict=True):
-        possible = isfinite(weight) and (
-            labels.are_squares(weight, square, inf, _ROUNDING_TOLERANCE) and square > 0.0
-            if weight
-            else square == 0.0
-        )
-        require(possible, "its counts and weights contradict each other")
-
-
-def _are_weights(array: AnyArray) -> bool:
-    return bool(np.isfinite(array).all() and (array >= 0).all())
-
-
 _LAYOUT = Layout(
     format="directrix.score_histogram",
     noun="score histogram",
-    entries={
-        "center": Entry(is_float, "its center is not a number"),
-        "scale": Entry(lambda scale: is_float(scale) and scale > 0, "its scale is not positive"),
-        "model": Entry(optional(is_text), "its model is not text"),
-    },
+    entries=("center", "scale", "model"),
     arrays={
-        "counts": Array("float64", ("classes", "bins"), _are_weights, "is not a sum of weights"),
-        "weight_sq": Array("float64", ("classes",), _are_weights, "is not a sum of weights"),
+        "counts": Array("float64", ("classes", "bins")),
+        "weight_sq": Array("float64", ("classes",)),
     },
-    sizes=_sizes,
-    laws=_check_weights,
+    sizes=lambda _header, _arrays: {"bins": BINS},
 )
 
 

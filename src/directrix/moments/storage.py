@@ -8,20 +8,7 @@ from typing import Any
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray
-from directrix.files.layout import (
-    ANY,
-    FLAG,
-    Array,
-    Entry,
-    Layout,
-    classes_of,
-    fold_sizes,
-    is_count,
-    is_list_of,
-    is_text,
-    optional,
-    require,
-)
+from directrix.files.layout import Array, Layout, classes_of, fold_sizes, require
 from directrix.moments.class_moments import DENSE_FEATURES, ClassMoments
 from directrix.moments.feature_map import FeatureMap
 from directrix.rows.sample import LARGEST_HASH, RowSample
@@ -32,7 +19,7 @@ _MOST_ROWS = 1 << 53
 
 def _sizes(header: dict[str, Any], arrays: dict[str, AnyArray]) -> dict[str, Any]:
     d, names = header["n_features"], header["feature_names"]
-    named = names is None or (is_list_of(names, is_text) and len(names) == len(set(names)) == d)
+    named = names is None or len(names) == len(set(names)) == d
     require(named, f"its feature names are not {d} different names")
     values = arrays["sample_X"].dtype.name
     single = values if values in ("float32", "float64") else "float32"
@@ -48,21 +35,7 @@ _BY_CLASS = ("folds", "classes")
 _LAYOUT = Layout(
     format="directrix.moments",
     noun="summary",
-    entries={
-        "n_features": Entry(
-            lambda d: is_count(d) and d < 1 << 31, "its number of features is not a valid number"
-        ),
-        "feature_names": ANY,
-        "folded": FLAG,
-        "prior": Entry(
-            optional(lambda prior: type(prior) is float and 0 < prior < 1),
-            "its prior is not in (0, 1)",
-        ),
-        "map": ANY,
-        "sample": Entry(
-            optional(lambda most: is_count(most) and most > 0), "its sample is of no valid size"
-        ),
-    },
+    entries=("n_features", "feature_names", "folded", "prior", "map", "sample"),
     arrays={
         "count": Array("int64", _BY_CLASS),
         "weight": Array("float64", _BY_CLASS),

@@ -18,7 +18,7 @@ import numpy as np
 
 from directrix.exceptions.columns import ColumnNotFoundError, LevelNotFoundError, OwnBinsError
 from directrix.exceptions.files import BinnerFileError
-from directrix.files.layout import ANY, Header, parse_json, refusing, require
+from directrix.files.layout import Header, parse_json, refusing, require
 from directrix.tables.bins import Bins, LevelBins, NumberBins, number_of
 from directrix.tables.table import Column, date_text, days_of, text_of
 
@@ -193,7 +193,7 @@ class BinnerState(NamedTuple):
 _HEADER = Header(
     format="directrix.binner",
     noun="binner",
-    entries=dict.fromkeys(("named", "columns", "crosses", "params", "checksum"), ANY),
+    entries=("named", "columns", "crosses", "params", "checksum"),
 )
 
 

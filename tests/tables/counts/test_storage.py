@@ -106,7 +106,6 @@ FORGED_HEADERS = {
         "file of another version: 2, and this program reads 1",
     ),
     "another entry": (lambda h: h.update(prior=0.5), "one too many"),
-    "folds that are no truth value": (lambda h: h.update(folded=1), "of the wrong type"),
     "no folds": (lambda h: h.update(folded=False), "folds do not match"),
     "another class": (lambda h: h["classes"].update(values=[0, 1, 2]), "has type"),
     "real weights": (lambda h: h.update(exact=False), "has type"),

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from directrix._typing import AnyArray, FloatArray
-from directrix.files.layout import FLAG, Array, Layout, classes_of, fold_sizes
+from directrix.files.layout import Array, Layout, classes_of, fold_sizes
 from directrix.moments import ClassMoments
 from directrix.rows.sums import exact_product, exact_sum
 from directrix.tables.binner import Binner, Runs
@@ -132,7 +132,7 @@ _BY_CLASS = ("folds", "classes")
 LAYOUT = Layout(
     format="directrix.bin_counts",
     noun="summary",
-    entries={"folded": FLAG, "exact": FLAG},
+    entries=("folded", "exact"),
     arrays={
         "binner": Array("uint8", ("letters",)),
         "count": Array("int64", _BY_CLASS),
