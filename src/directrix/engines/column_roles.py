@@ -76,7 +76,8 @@ class Block:
 
     ``X`` is whatever `ColumnRoles.read_features` returns, ``group`` has the values of the ``by``
     column, ``names`` are feature names that a transformer gives. If the plan needs them, ``hashes``
-    are hashes of the content of rows, and ``keys`` row keys, different for copies of equal rows.
+    are hashes of the content of rows, ``copy`` counts the equal rows before each in its partition,
+    and ``keys`` are row keys, different for copies of equal rows.
     ``segment`` has the values of the column of segments. ``unit`` is that of the weights, if an
     earlier pass has found it. ``identity`` is a hash of the columns that identify a row, if they
     are named.
@@ -93,6 +94,7 @@ class Block:
     segment: AnyArray | None = None
     unit: WeightUnit | None = None
     identity: AnyArray | None = None
+    copy: IntArray | None = None
 
     @property
     def n_rows(self) -> int:
@@ -354,7 +356,7 @@ class ColumnRoles:
                 values = values.astype(np.int64)
             fold = values
         X, names = self.read_features(table, self.columns_of(table))
-        hashes = keys = identity = None
+        hashes = keys = identity = copy = None
         if self.key is not None:
             identity = key_hash([table.values(name) for name in self.key])
             keys = first_copies(identity)
@@ -365,11 +367,14 @@ class ColumnRoles:
             if positioned:
                 keys = table.values(POSITION)
             elif hashes is not None:
-                keys = (CopyCounter() if copies is None else copies).keys(hashes)
+                copies = CopyCounter() if copies is None else copies
+                copy = copies.numbers(hashes)
+                keys = copies.keys(hashes, copy)
         if isinstance(fold, HashFolds):
             fold = fold.of(table, keys)
         unit = None if weight is None else self.unit
-        return Block(X, y, weight, fold, group, names, hashes, keys, segment, unit, identity)
+        content = hashes, keys, segment, unit, identity, copy
+        return Block(X, y, weight, fold, group, names, *content)
 
     def sample_keys(self, block: Block, copies: CopyCounter) -> tuple[AnyArray, AnyArray | None]:
         """Return the keys by which rows of a block are sampled, and what identifies the rows.
@@ -382,7 +387,10 @@ class ColumnRoles:
         if hashes is None:
             hashes = hash_with_label(self.content_hashes(block.X), block.labels)
         identity = content_identity(hashes, block.weight)
-        return copy_keys(identity, copies.numbers(identity)), identity
+        # Without weights equal rows are those that were counted for the folds.
+        counted = block.copy if block.weight is None else None
+        number = copies.numbers(identity) if counted is None else counted
+        return copy_keys(identity, number), identity
 
     def columns_of(self, table: SourceTable) -> tuple[Any, ...]:
         """Return the feature columns of a table in memory."""

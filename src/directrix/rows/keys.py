@@ -116,7 +116,7 @@ def _require_present(all_present: bool) -> None:  # noqa: FBT001 - its only argu
 # ── Hash of the feature values of each row; equal rows have equal hashes ──────────────────────────
 
 _VALUES_AT_A_TIME = 1 << 16  # few enough that a block and its bits stay in the cache
-_FEWEST_ROWS = 256  # to take so many rows out of a table costs as much as to hash them
+_COLUMN_ROWS = 1 << 13  # fewer, and the calls of NumPy cost as much as their work
 _MIXED_AT_A_TIME = 1 << 14
 
 # Steele, Lea and Flood 2014 (SplitMix64): the increment, and the multipliers of the finaliser.
@@ -138,7 +138,8 @@ def row_hash(rows: Matrix) -> AnyArray:
     columns = mix_bits(_STEP * np.arange(1, d + 1, dtype=np.uint64)) | np.uint64(1)
     if isinstance(rows, SparseRows):
         for row, column, value in rows.stored():
-            np.add.at(sums, row, _value_bits(value) * columns[column])
+            buffers = np.empty(len(value)), np.empty(len(value), dtype=np.uint64)
+            np.add.at(sums, row, _value_bits(value, *buffers) * columns[column])
     else:
         _sum_dense(rows, columns, sums)
     hashes: AnyArray = mix_bits(sums)
@@ -149,32 +150,34 @@ def _sum_dense(rows: Matrix, columns: AnyArray, sums: AnyArray) -> None:
     """Fill in the sum of the bits of each row times the multipliers of the columns.
 
     Blocks are read in the order in which their values lie in memory, and all of them use the same
-    two buffers: fresh ones cost more than the arithmetic.
+    two buffers: fresh ones cost more than the arithmetic. Of blocks by column only a column at a
+    time has to stay in the cache.
     """
     n, d = rows.shape
-    size = max(min(max(_VALUES_AT_A_TIME // max(d, 1), _FEWEST_ROWS), n), 1)
-    values, shifted = np.empty(size * d), np.empty(size * d, dtype=np.uint64)
+    size = max(min(max(_VALUES_AT_A_TIME // max(d, 1), _COLUMN_ROWS), n), 1)
+    buffers = np.empty(size * d), np.empty(size * d, dtype=np.uint64)
     for start in range(0, n, size):
-        stop = min(start + size, n)
-        block = rows.block(start, stop)
-        by_column = block.flags.f_contiguous
-        block = block.T if by_column else block
-        summed = values[: block.size].reshape(block.shape)
-        np.add(block, 0.0, out=summed)  # minus zero plus zero is zero
-        bits, high = summed.view(np.uint64), shifted[: block.size].reshape(block.shape)
-        np.right_shift(bits, _SHIFT, out=high)
-        np.bitwise_xor(bits, high, out=bits)
-        sums[start:stop] = columns @ bits if by_column else bits @ columns
+        part = sums[start : start + size]
+        block = rows.block(start, start + len(part))
+        if block.flags.f_contiguous:
+            for column, multiplier in zip(block.T, columns, strict=True):
+                bits = _value_bits(column, *buffers)
+                np.add(part, np.multiply(bits, multiplier, out=bits), out=part)
+        else:
+            np.matmul(_value_bits(block, *buffers), columns, out=part)
 
 
-def _value_bits(values: Any) -> Any:
+def _value_bits(values: Any, floats: FloatArray, shifted: AnyArray) -> Any:
     """Return the bits of each value (0 for either zero), with high bits folded into low ones.
 
-    The low bits of small whole numbers are zero, and a product modulo 2⁶⁴ carries only upwards.
+    The low bits of small whole numbers are zero, and a product modulo 2⁶⁴ carries only upwards. The
+    buffers are overwritten, and one of them is returned.
     """
-    bits = (values + 0.0).view(np.uint64)  # minus zero plus zero is zero
-    bits ^= bits >> _SHIFT
-    return bits
+    floats, shifted = (each[: values.size].reshape(values.shape) for each in (floats, shifted))
+    np.add(values, 0.0, out=floats)  # minus zero plus zero is zero
+    bits = floats.view(np.uint64)
+    np.right_shift(bits, _SHIFT, out=shifted)
+    return np.bitwise_xor(bits, shifted, out=bits)
 
 
 def mix_bits(bits: Any) -> Any:
@@ -280,9 +283,9 @@ class CopyCounter:
         self._epoch = 0
         self._seen: AnyArray = np.empty(0, dtype=np.uint64)
 
-    def keys(self, hashes: AnyArray) -> AnyArray:
-        """Return the key of each row of the next block."""
-        number = self.numbers(hashes)
+    def keys(self, hashes: AnyArray, number: IntArray | None = None) -> AnyArray:
+        """Return the key of each row of the next block, whose `numbers` may have been asked."""
+        number = self.numbers(hashes) if number is None else number
         # There are fewer than 2³² partitions, and fewer than 2³² epochs.
         return copy_keys(hashes, number, self._part + (self._epoch << 32))
 

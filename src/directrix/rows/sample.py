@@ -243,11 +243,18 @@ def _lowered(thresholds: Thresholds, y: AnyArray, hashes: AnyArray, most: int) -
     """Return thresholds that leave at most ``most`` rows of each class."""
     lowered = dict(thresholds)
     for label, threshold in thresholds.items():
-        class_hashes = hashes[(y == label) & (hashes <= np.uint64(threshold))]
-        if len(class_hashes) > most:
+        among = (y == label) & (hashes <= np.uint64(threshold))
+        count = int(np.count_nonzero(among))
+        if count > most:
+            # Only the hashes near the new threshold are copied: more than enough if there are no
+            # copies of rows, whose keys are as good as random.
+            near = among & (
+                hashes <= np.uint64(min(threshold * _with_margin(most) // count, threshold))
+            )
+            least = hashes[near if np.count_nonzero(near) > most else among]
             # Just below the first hash that is left out, whatever rows were left out before: rows
             # that share a hash are either all sampled or none.
-            lowered[label] = max(int(np.partition(class_hashes, most)[most]) - 1, 0)
+            lowered[label] = max(int(np.partition(least, most)[most]) - 1, 0)
     return lowered
 
 
@@ -346,5 +353,9 @@ def share_of_partition(most: int, n_partitions: int | None) -> int:
 
     As many as there may be in all, if the number of partitions is not known.
     """
-    share = _SHARES * most / (n_partitions or 1)
-    return min(most, ceil(share + 5.0 * sqrt(share) + 10.0))
+    return min(most, _with_margin(_SHARES * most / (n_partitions or 1)))
+
+
+def _with_margin(expected: float) -> int:
+    """Return a number of rows that a random number of this expectation hardly ever exceeds."""
+    return ceil(expected + 5.0 * sqrt(expected) + 10.0)
