@@ -17,7 +17,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +33,16 @@ from benchmarks.studies.scale.file_fit import measured_fit, scan
 from benchmarks.studies.scale.summary_job import SETTINGS, executors, running_cluster
 from directrix import ScorecardClassifier
 from directrix._typing import AnyArray
+from directrix.engines import HashFolds
 from directrix.metrics import AUC
 
 NUMBERS, WITH_MISSING, LEVELS = 34, 6, (3, 5, 8, 12, 20, 40)
 COLUMNS = NUMBERS + len(LEVELS)
 PER_FILE, ROWS, MEMORY = 200_000, 20_000_000, 1_000_000
 NEW_ROWS, NEW_SEED = 500_000, 10_000
+#: So few rows that the sample has all of them. They have a key, so that no fold depends on where
+#: they are: files and Spark must make the same card.
+KEYED, KEYED_FILE = 20_000, "keyed.parquet"
 SCAN, CARD, IN_MEMORY = "bare Arrow scan", "card, two passes", "card, rows in memory"
 SPARK_SCAN, SPARK_CARD = "bare Spark scan", "card, two passes on Spark"
 MEASURED = ("CPU", "largest size MB", "times the bytes were read", "AUC", "lines", "digest")
@@ -64,7 +68,11 @@ def rows(n: int, seed: int) -> tuple[pa.Table, AnyArray]:
 
 
 def write(folder: str, n: int) -> None:
-    """Write the files."""
+    """Write the files that are not there; one with a key for few rows."""
+    if n == KEYED:
+        X, y = rows(n, NEW_SEED + 1)
+        X = X.append_column("y", pa.array(y)).append_column("id", pa.array(np.arange(n)))
+        parquet.write_table(X, Path(folder, KEYED_FILE))
     for number in range(n // PER_FILE):
         path = Path(folder, f"{number:04d}.parquet")
         if path.exists():
@@ -73,8 +81,12 @@ def write(folder: str, n: int) -> None:
         parquet.write_table(X.append_column("y", pa.array(y)), path, compression="snappy")
 
 
-def _two_passes(source: Any) -> ScorecardClassifier:
-    return ScorecardClassifier().fit_source(source, target="y", progress=False)
+def _two_passes(source: Any, *, keyed: bool = False) -> ScorecardClassifier:
+    roles: dict[str, Any] = {"target": "y", "progress": False}
+    if keyed:
+        features = rows(1, 0)[0].column_names
+        roles |= {"features": features, "fold": HashFolds(5, key="id")}
+    return ScorecardClassifier().fit_source(source, **roles)
 
 
 def _in_memory(files: list[str]) -> ScorecardClassifier:
@@ -98,8 +110,10 @@ def of_card(model: ScorecardClassifier) -> dict[str, Any]:
 
 def on_files(task: str, folder: str, n: int) -> dict[str, Any]:
     """Return what a task takes in this process."""
-    work = {SCAN: scan, CARD: _two_passes, IN_MEMORY: _in_memory}[task]
-    model, taken = measured_fit(work, folder, "*.parquet", n // PER_FILE)
+    two_passes = partial(_two_passes, keyed=n == KEYED)
+    work = {SCAN: scan, CARD: two_passes, IN_MEMORY: _in_memory}[task]
+    pattern = KEYED_FILE if n == KEYED else "0*.parquet"
+    model, taken = measured_fit(work, folder, pattern, max(1, n // PER_FILE))
     size = {"CPU": taken["cpu"], "largest size MB": taken["megabytes"]}
     read = {"times the bytes were read": f"{taken['read']:.2f}"}
     return size | read | ({} if model is None else of_card(model))
@@ -113,7 +127,10 @@ def on_spark(task: str, folder: str, n: int, master: str, scratch: str) -> dict[
     session = SparkSession.builder.master(master).config(map=SETTINGS).getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     jvm = session.sparkContext._jvm.java.lang.ProcessHandle.current().pid()  # noqa: SLF001
-    frame = session.read.parquet(*sorted(map(str, Path(folder).glob("*.parquet")))[: n // PER_FILE])
+    files = [KEYED_FILE] if n == KEYED else [f"{k:04d}.parquet" for k in range(n // PER_FILE)]
+    frame = session.read.parquet(*(str(Path(folder, file)) for file in files))
+    if n == KEYED:
+        frame = frame.repartition(8, "id")
     frame.limit(1).count()  # starts the executors
     before = _cpu(os.getpid(), jvm, *_of_cluster(scratch))
     if task == SPARK_SCAN:
@@ -121,7 +138,7 @@ def on_spark(task: str, folder: str, n: int, master: str, scratch: str) -> dict[
         frame.mapInArrow(lambda batches: (batch[:0] for batch in batches), frame.schema).count()
     else:
         with quiet():
-            model = _two_passes(frame)
+            model = _two_passes(frame, keyed=n == KEYED)
     spent = _cpu(os.getpid(), jvm, *_of_cluster(scratch)) - before
     size = peak_megabytes() + peak_megabytes(jvm)
     made = {} if model is None else of_card(model)
@@ -177,6 +194,7 @@ def planned(args: argparse.Namespace) -> Iterator[tuple[str, str, int]]:
     yield from ((code, task, few) for task in (SCAN, CARD))
     yield code, IN_MEMORY, MEMORY
     yield from ((code, task, args.rows) for task in (SCAN, CARD))
+    yield from ((code, task, KEYED) for task in (CARD, SPARK_CARD))
     yield from ((code, task, few) for task in (SPARK_SCAN, SPARK_CARD))
 
 
@@ -191,7 +209,7 @@ def lines(measured: list[Row]) -> list[str]:
     code = measured[-1]["commit"]
     last = select(measured, commit=code)
     values = {(row["task"], int(row["rows"])): row for row in last}
-    sizes = sorted({n for task, n in values if task == CARD})
+    sizes = sorted({n for task, n in values if task == SCAN})
     few, most = sizes[0], sizes[-1]
 
     def cpu(task: str, n: int) -> float:
@@ -199,7 +217,7 @@ def lines(measured: list[Row]) -> list[str]:
 
     at = ", ".join(f"{cpu(CARD, n) / cpu(SCAN, n) / 2.0:.2f} at {n:,} rows" for n in sizes)
     on_spark = f"{cpu(SPARK_CARD, few) / cpu(SPARK_SCAN, few) / 2.0:.2f}"
-    same = values[SPARK_CARD, few]["digest"] == values[CARD, few]["digest"]
+    same = values[SPARK_CARD, KEYED]["digest"] == values[CARD, KEYED]["digest"]
     columns = ("task", "rows", *MEASURED)
     return [
         "# A card in two passes over many rows",
@@ -213,7 +231,10 @@ def lines(measured: list[Row]) -> list[str]:
         f"- On Spark, to two passes that hand Python all rows and do nothing: {on_spark}.",
         f"- AUC on {NEW_ROWS:,} new rows: {values[CARD, most]['AUC']} from {most:,} rows in two",
         f"  passes, {values[IN_MEMORY, MEMORY]['AUC']} from {MEMORY:,} rows in memory.",
-        f"- The card of Spark is that of the files, bit by bit: {same}.",
+        f"- {KEYED:,} rows with a key, which are all in the sample: the cards of Spark and of the",
+        f"  file are equal, bit by bit: {same}. Samples of more rows depend on where the rows",
+        f"  are: the AUC of {few:,} rows is {values[SPARK_CARD, few]['AUC']} on Spark, and",
+        f"  {values[CARD, few]['AUC']} in files.",
     ]
 
 
