@@ -45,7 +45,7 @@ laws: ## Run all cases of the laws, in one process, and tables of all shapes; ho
 	OPENBLAS_NUM_THREADS=1 $(PYTHON) -m tests.shapes
 
 engines: ## Test every place rows can live: needs the extras, Java and PostgreSQL
-	DIRECTRIX_ENGINES=all OPENBLAS_NUM_THREADS=1 $(PYTHON) -m pytest --all-cases tests/engines tests/integrations tests/contracts/test_engines.py tests/classifiers/fitting/test_two_passes.py tests/classifiers/direct/test_fit_source.py
+	DIRECTRIX_ENGINES=all OPENBLAS_NUM_THREADS=1 $(PYTHON) -m pytest --all-cases tests/engines tests/integrations tests/contracts/test_engines.py tests/fit/test_two_passes.py tests/estimators/direct/test_fit_source.py
 
 fuzz: ## Feed 20,000 damaged summary files to the loader
 	DIRECTRIX_FUZZ=20000 $(PYTHON) -m pytest tests/moments/test_storage_fuzz.py

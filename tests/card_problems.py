@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from directrix import Binner, ScorecardClassifier
-from directrix.models.card import Cross
+from directrix.cards.card import Cross
 
 #: Texts that languages quote or cut off; the last ones are never seen in training rows.
 TEXTS = ["", " ", "it's", '"', "\\", 'a\\"b', "a\nb", "a\rb", "é", "e\u0301", "日本", "😀", "NULL"]

@@ -23,8 +23,8 @@ class Selection:
 CHEAP = tuple(
     f"tests/{room}/"
     for room in (
-        *("exceptions", "frontier", "linear", "metrics"),
-        *("moments", "risks", "tables"),
+        *("exceptions", "linear", "metrics"),
+        *("moments", "rows", "tables"),
     )
 )
 
@@ -34,7 +34,7 @@ FITS = (
     *(f"tests/contracts/test_{law}.py" for law in ("budgets", "money", "segments")),
     *(
         f"tests/{room}/"
-        for room in ("classifiers", "cli", "designs", "displays", "documents", "monitoring")
+        for room in ("cli", "displays", "documents", "estimators", "fit", "monitoring")
     ),
 )
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from directrix.models.card import Card, Cross
+from directrix.cards.card import Card, Cross
 from directrix.tables import LevelBins, NumberBins
 
 AGE = NumberBins(

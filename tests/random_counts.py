@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 
 from directrix import Binner
-from directrix.tables import BinCounts, LevelBins, NumberBins
+from directrix.moments import BinCounts
+from directrix.tables import LevelBins, NumberBins
 
 #: Values that stand for something else than a quantity.
 SPECIAL = (-999.0, -998.0)

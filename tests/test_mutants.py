@@ -79,7 +79,7 @@ def test_tests_of_the_file_come_first_and_all_follow():
     names = Imports().nearest("src/directrix/files/layout.py")
     assert names[0] == "tests/files/test_layout.py"
     assert len(names) == len(set(names)) == len(list((ROOT / "tests").rglob("test_*.py")))
-    moments = "tests/moments/test_score_histogram.py"
+    moments = "tests/metrics/test_score_histogram.py"
     assert names.index(moments) < names.index("tests/test_printing.py")
 
 

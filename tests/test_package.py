@@ -56,7 +56,7 @@ def test_losses_do_not_load_scipy_signal():
 
 
 def test_a_classifier_loads_only_what_a_fit_needs():
-    modules = loaded("directrix.classifiers")
+    modules = loaded("directrix.estimators")
     above = {"cli", "displays", "export", "integrations"}
     # Only fit_source reads rows with an engine.
     assert not {f"directrix.{room}" for room in above | {"engines"}} & modules
@@ -99,7 +99,7 @@ def test_every_room_is_an_attribute_of_the_package():
         directrix.nothing  # noqa: B018
 
 
-@pytest.mark.parametrize(("room", "base"), [("metrics", "Metric"), ("risks", "Risk")])
+@pytest.mark.parametrize(("room", "base"), [("metrics", "Metric"), ("moments.risks", "Risk")])
 def test_a_room_lists_all_its_classes(room, base):
     package = importlib.import_module(f"directrix.{room}")
     files = (

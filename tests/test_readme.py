@@ -11,7 +11,7 @@ import pytest
 import sklearn
 from shown_output import assert_shown
 
-from directrix.models.card_printing import card_document
+from directrix.cards.card_printing import card_document
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -29,10 +29,10 @@ from directrix import (
     summarize,
 )
 from directrix._typing import AnyArray, FloatArray
-from directrix.classifiers import evaluate, threshold_for
 from directrix.datasets import load_bank, load_credit
+from directrix.estimators import evaluate, threshold_for
 from directrix.metrics import Budget, Cost, InEverySegment, RecallAtFPR
-from directrix.tables import BinCounts
+from directrix.moments import BinCounts
 
 Fits = dict[str, FloatArray]
 LOADERS: dict[str, Callable[[], Any]] = {"asked, bank": load_bank, "asked, credit": load_credit}

@@ -30,7 +30,7 @@ import json, warnings
 import numpy as np
 from time import process_time
 from directrix import DirectClassifier, MomentClassifier, Moments
-from directrix.frontier import Frontier
+from directrix.linear import Frontier
 from directrix.metrics import RecallAtFPR
 warnings.simplefilter("ignore")
 rng = np.random.default_rng(0)

@@ -46,10 +46,10 @@ from benchmarks.studies.cards import faster_risk
 from benchmarks.studies.cards.integer_cards import CellPoints, thermometer
 from directrix import Binner, ScorecardClassifier
 from directrix._typing import AnyArray, FloatArray
-from directrix.classifiers import IntegerPoints
+from directrix.estimators import IntegerPoints
+from directrix.fit.operating_point import EffectiveCounts, ranking_variance
 from directrix.metrics import AUC, RecallAtFPR
 from directrix.metrics.base import Curve
-from directrix.models.operating_point import EffectiveCounts, ranking_variance
 
 FOLDS, MOST_ROWS, LIMIT = 3, 5_000, 300
 PARTS = ("methods", "sizes", "coverage")

@@ -15,15 +15,15 @@ from scipy.optimize import minimize
 from benchmarks.harness.record import Record, Row, distinct, numbers, select
 from benchmarks.harness.runner import Part, Study, quiet
 from directrix._typing import FloatArray
-from directrix.frontier import Frontier
+from directrix.linear import Frontier
 from directrix.metrics import BalancedError, Cost, PrecisionAtK, RecallAtFPR
 from directrix.metrics.base import Metric
 from directrix.metrics.table import resolve
 from directrix.moments import ClassMoments, Moments
 from directrix.moments.projection import Partials, ScoreMoments, project
+from directrix.moments.risks import Risk, risk_of
 from directrix.papers.ghanbari_li_scheinberg_2019 import wolfe_lbfgs
 from directrix.papers.moment_risk import MomentObjective, part_of_mean
-from directrix.risks import Risk, risk_of
 
 METRICS: tuple[str | Metric, ...] = (
     *("error", Cost(1, 20), BalancedError(), "auc", RecallAtFPR(0.01), PrecisionAtK(0.02)),

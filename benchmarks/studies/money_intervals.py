@@ -18,7 +18,7 @@ from benchmarks.harness.markdown import holds, table
 from benchmarks.harness.record import Record, Row, commit, commits_of, numbers, select
 from benchmarks.harness.runner import Part, Study, quiet
 from directrix._typing import FloatArray
-from directrix.models.money import Money, RowCosts
+from directrix.fit.money import Money, RowCosts
 
 MEAN = 100.0
 RECALL, FPR, FP = 0.7, 0.05, 5.0

@@ -52,9 +52,9 @@ from benchmarks.studies.new_rows.populations import draw
 from directrix import MomentClassifier, Moments, summarize
 from directrix._typing import AnyArray, FloatArray
 from directrix.exceptions import OutOfReachError
-from directrix.fitting.choice import limit_by_order
+from directrix.fit.choice import limit_by_order
+from directrix.fit.operating_point import EffectiveCounts
 from directrix.metrics import AUC, BalancedError, Cost, Error, FBeta, FPRAtRecall, RecallAtFPR
-from directrix.models.operating_point import EffectiveCounts
 
 LARGE = (
     *("higgs_7k", "phishing", "mammography", "sylva", "htru2", "magic04", "letter", "letter_O"),

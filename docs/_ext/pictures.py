@@ -20,11 +20,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from directrix import ScorecardClassifier
+from directrix.cards.card import Card
+from directrix.cards.card_printing import Block, card_document
 from directrix.datasets import load_credit
 from directrix.displays import ScorecardDisplay, style
 from directrix.editing import CardEditor
-from directrix.models.card import Card
-from directrix.models.card_printing import Block, card_document
 
 STATIC = Path(__file__).parents[1] / "_static"
 #: The lines of README.

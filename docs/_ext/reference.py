@@ -25,11 +25,14 @@ ROOMS = {
     "directrix.monitoring": ("Monitoring", "Models in use: summaries of days, checks, repair."),
     "directrix.export": ("Exports", "A fitted model as a file, and for use without Python."),
     "directrix.engines": ("Engines", "Summaries of rows wherever they are stored."),
-    "directrix.classifiers": ("Results of classifiers", "Attributes of fitted classifiers."),
+    "directrix.estimators": ("Results of classifiers", "Attributes of fitted classifiers."),
     "directrix.moments": ("Moments", "Score histograms, and what summaries raise."),
     "directrix.tables": ("Tables", "Raw tables, and the bins of their columns."),
-    "directrix.frontier": ("Frontier", "Candidate classifiers, and the choice among them."),
-    "directrix.risks": ("Risks", "Metrics as functions of the means and variances of scores."),
+    "directrix.linear": ("Frontier", "Candidates of linear models from class moments."),
+    "directrix.moments.risks": (
+        "Risks",
+        "Metrics as functions of the means and variances of scores.",
+    ),
     "directrix.papers": ("Papers", "Classifiers of five papers, in their units."),
 }
 #: Names without a docstring.

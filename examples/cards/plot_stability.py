@@ -20,7 +20,7 @@ import numpy as np
 from directrix import Binner, ScorecardClassifier
 from directrix.datasets import load_bank
 from directrix.displays import style
-from directrix.tables import BinCounts
+from directrix.moments import BinCounts
 
 table, deposit = load_bank()
 table = table.drop(columns=["day", "month"])

@@ -19,9 +19,9 @@ import numpy as np
 import pandas as pd
 
 from directrix import ScorecardClassifier
-from directrix.classifiers import IntegerPoints
 from directrix.displays import NetBenefitDisplay
-from directrix.models.risk_validation import RiskCounts, calibration_line
+from directrix.estimators import IntegerPoints
+from directrix.estimators.risk_validation import RiskCounts, calibration_line
 
 rng = np.random.default_rng(0)
 n = 6000

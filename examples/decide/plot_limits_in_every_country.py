@@ -19,8 +19,8 @@ import numpy as np
 from matplotlib.ticker import PercentFormatter
 
 from directrix import DirectClassifier
-from directrix.classifiers import evaluate
 from directrix.displays import style
+from directrix.estimators import evaluate
 from directrix.metrics import InEverySegment
 
 rng = np.random.default_rng(0)

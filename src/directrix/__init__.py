@@ -9,15 +9,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from directrix.classifiers import (
+    from directrix.engines import summarize
+    from directrix.estimators import (
         DirectClassifier,
         MomentClassifier,
         OperatingPointClassifier,
         ScorecardClassifier,
         diagnose,
     )
-    from directrix.engines import summarize
-    from directrix.frontier import Frontier
+    from directrix.linear import Frontier
     from directrix.moments import Moments
     from directrix.tables import Binner
 
@@ -37,19 +37,19 @@ __all__ = [
 ]
 
 _MODULES = {
-    **dict.fromkeys(("DirectClassifier", "MomentClassifier", "diagnose"), "classifiers"),
-    **dict.fromkeys(("OperatingPointClassifier", "ScorecardClassifier"), "classifiers"),
+    **dict.fromkeys(("DirectClassifier", "MomentClassifier", "diagnose"), "estimators"),
+    **dict.fromkeys(("OperatingPointClassifier", "ScorecardClassifier"), "estimators"),
     "Binner": "tables",
-    "Frontier": "frontier",
+    "Frontier": "linear",
     "Moments": "moments",
     "summarize": "engines",
 }
 _ROOMS = (
-    *("classifiers", "datasets", "displays", "documents", "editing", "engines", "exceptions"),
-    *("export", "frontier", "metrics", "moments", "monitoring", "papers", "risks", "tables"),
+    *("datasets", "displays", "documents", "editing", "engines", "estimators", "exceptions"),
+    *("export", "linear", "metrics", "moments", "monitoring", "papers", "tables"),
 )
 #: Rooms without public names, which tab completion leaves out.
-_INTERNAL_ROOMS = ("cards", "designs", "files", "fitting", "linear", "models", "rows")
+_INTERNAL_ROOMS = ("cards", "files", "fit", "rows")
 
 if not TYPE_CHECKING:  # or every name would be there to a type checker
 

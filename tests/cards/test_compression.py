@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import expit
 
+from directrix.cards.card import Card, Cross
 from directrix.cards.compression import (
     RIDGE,
     Fitted,
@@ -16,8 +17,8 @@ from directrix.cards.compression import (
     whole_points,
 )
 from directrix.cards.merging import Atoms, merge_path
-from directrix.models.card import Card, Cross
-from directrix.tables.coding.prior import CellKinds, Direction
+from directrix.cards.prior import CellKinds
+from directrix.fit.directions import Direction
 
 
 def tiny(seed, *, n=400, n_cells=(4, 4), levels=False, cross=False):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from directrix.cards.crosses import CrossSearch, indicators_of
-from directrix.tables.coding.prior import CellKinds
+from directrix.cards.prior import CellKinds
 
 N = 2_000
 KINDS = [

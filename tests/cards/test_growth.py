@@ -6,11 +6,11 @@ import pytest
 from directrix.cards import crosses
 from directrix.cards.basis import Basis
 from directrix.cards.growth import CardAsk, grow_card, mean_area
+from directrix.cards.prior import CellKinds
 from directrix.cards.screening import screened
 from directrix.cards.sizes import Size, good_size, sizes_of_card, smallest
 from directrix.cards.unbinned import unbinned_scores
-from directrix.fitting.training_rows import Rows
-from directrix.tables.coding.prior import CellKinds
+from directrix.fit.training_rows import Rows
 
 N, CELLS = 900, 9
 

@@ -5,8 +5,8 @@ import pytest
 from scipy.special import expit
 
 from directrix import ScorecardClassifier
-from directrix.fitting.evidence import RowEvidence
-from directrix.fitting.training_rows import Rows
+from directrix.fit.evidence import RowEvidence
+from directrix.fit.training_rows import Rows
 from directrix.metrics import RecallAtFPR
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from directrix.cards.card import Card, Cross, PointsToDoubleOdds
 from directrix.cards.points import largest_unit, rounded_card, to_double_odds
-from directrix.models.card import Card, Cross, PointsToDoubleOdds
 
 CELLS = np.array([[0, 0], [0, 2], [1, 1], [1, 2]])
 

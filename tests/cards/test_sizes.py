@@ -9,8 +9,9 @@ import pytest
 
 from directrix import Binner, ScorecardClassifier
 from directrix.cards import sizes
+from directrix.cards.card import Card
 from directrix.cards.in_passes import CardScores
-from directrix.classifiers import IntegerPoints, PointsToDoubleOdds
+from directrix.estimators import IntegerPoints, PointsToDoubleOdds
 from directrix.exceptions import (
     CardSizeError,
     FewRowsWarning,
@@ -18,8 +19,7 @@ from directrix.exceptions import (
     ShortCardWarning,
 )
 from directrix.export import load, save
-from directrix.models.card import Card
-from directrix.tables import BinCounts
+from directrix.moments import BinCounts
 
 SCALES = [None, "pdo", IntegerPoints(20), "integer", PointsToDoubleOdds(rounded=False)]
 

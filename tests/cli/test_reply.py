@@ -15,8 +15,8 @@ from directrix.cli.reply import (
     show_status,
     to_json_value,
 )
+from directrix.fit.operating_point import Rates
 from directrix.metrics import Error
-from directrix.models.operating_point import Rates
 
 
 def run(reply, **options):

@@ -9,9 +9,9 @@ import pytest
 pytest.importorskip("typer")
 
 from directrix import Binner, ScorecardClassifier
-from directrix.classifiers import IntegerPoints
 from directrix.cli.reply import UsageError
 from directrix.cli.settings import CardSettings
+from directrix.estimators import IntegerPoints
 from directrix.export import load
 
 TOML = """

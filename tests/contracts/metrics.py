@@ -8,7 +8,7 @@ from contracts.cases import draw_rows, draw_score_moments, require, require_clos
 from contracts.losses import require_value
 
 from directrix.metrics.base import Curve, CurveStack, Metric
-from directrix.risks import RatesRisk, risk_of
+from directrix.moments.risks import RatesRisk, risk_of
 
 #: Number of rows passed to the risk of a metric that counts rows.
 N_ROWS = 1000

@@ -12,7 +12,7 @@ from scipy.stats import norm
 
 from directrix.metrics.limit import Limit
 from directrix.moments.projection import ScoreMoments
-from directrix.risks import CostRisk, MetricRisk, MissAtPrecision
+from directrix.moments.risks import CostRisk, MetricRisk, MissAtPrecision
 
 _NEAR = 8e-3  # standard deviations within which there must be no jump
 _LOWEST = np.array([-np.inf, 1e-14, -np.inf, 1e-14, 0.0])

@@ -14,8 +14,8 @@ from sklearn.base import clone
 
 from directrix import Binner, Moments
 from directrix.exceptions import DifferentBinsError, NegativeCountError
-from directrix.tables import BinCounts
-from directrix.tables.counts import pair_counts as row_counts
+from directrix.moments import BinCounts
+from directrix.moments.counts import pair_counts as row_counts
 
 SEEDS = range(8)
 

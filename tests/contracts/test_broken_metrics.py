@@ -10,8 +10,8 @@ from directrix.metrics import AUC, FBeta, GMean, PrecisionAtK, RecallAtFPR
 from directrix.metrics import Error as ErrorRate
 from directrix.metrics.at_threshold import ThresholdMetric
 from directrix.metrics.base import BestThreshold
-from directrix.risks import CostRisk, MissAtFPR, RankingRisk
-from directrix.risks.of_metrics import RISKS
+from directrix.moments.risks import CostRisk, MissAtFPR, RankingRisk
+from directrix.moments.risks.of_metrics import RISKS
 
 
 @dataclass(frozen=True)

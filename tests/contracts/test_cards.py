@@ -16,9 +16,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, roc_auc_score
 
 from directrix import Binner, ScorecardClassifier
+from directrix.cards.card import IntegerPoints
 from directrix.exceptions import CardSizeError
-from directrix.fitting.directions import directions_of
-from directrix.models.card import IntegerPoints
+from directrix.fit.directions import directions_of
 
 # Rows are few, which the classifier warns of.
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")

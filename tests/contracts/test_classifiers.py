@@ -36,8 +36,8 @@ from directrix import (
     Moments,
     OperatingPointClassifier,
 )
-from directrix.classifiers import ScorecardClassifier
-from directrix.frontier.pencil import EigenPencil
+from directrix.estimators import ScorecardClassifier
+from directrix.linear.pencil import EigenPencil
 from directrix.metrics import AUC, Cost, RecallAtFPR
 from directrix.metrics.table import TABLE
 

@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 from directrix import OperatingPointClassifier
 from directrix.exceptions import RefitDiffersWarning
 from directrix.export import load, save
-from directrix.fitting.held_out_scores import CrossFitting, ScoreScale
+from directrix.fit.held_out_scores import CrossFitting, ScoreScale
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 

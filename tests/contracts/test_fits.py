@@ -19,12 +19,12 @@ from directrix import (
     OperatingPointClassifier,
     ScorecardClassifier,
 )
-from directrix.classifiers.base import LinearClassifier
 from directrix.editing import CardEditor
 from directrix.engines import HashFolds
+from directrix.estimators.base import LinearClassifier
 from directrix.exceptions import CardSizeError, FewRowsWarning
-from directrix.fitting.progress import PRIVATE_STATE
-from directrix.tables import BinCounts
+from directrix.fit.progress import PRIVATE_STATE
+from directrix.moments import BinCounts
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -304,7 +304,7 @@ def test_fits_in_threads_give_their_warnings_and_leave_the_filters(name):
 
 def test_every_classifier_is_held_to_these_laws():
     known = {cls for cls, _, _ in ESTIMATORS.values()}
-    import directrix.classifiers as public
+    import directrix.estimators as public
 
     named = map(vars(public).get, public.__all__)
     assert known == {

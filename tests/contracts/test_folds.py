@@ -11,13 +11,13 @@ import pytest
 from scipy import stats
 
 from directrix import DirectClassifier, MomentClassifier
-from directrix.designs import lines as line_search
 from directrix.engines import HashFolds
 from directrix.engines.column_roles import ColumnRoles, Partition
-from directrix.fitting.training_rows import Rows
+from directrix.fit.money import RowCosts
+from directrix.fit.training_rows import Rows
+from directrix.linear import line_search
 from directrix.metrics.budget import Periods
 from directrix.metrics.segments import Segments
-from directrix.models.money import RowCosts
 from directrix.rows import keys as row_keys
 from directrix.rows.keys import CopyCounter, copy_keys, copy_numbers, hash_with_label, row_hash
 from directrix.rows.rows import as_rows

@@ -9,14 +9,14 @@ from scipy.optimize import minimize
 
 from benchmarks.studies.descents import objective_of, random_moments
 from directrix.exceptions import OneClassPredictedWarning
-from directrix.frontier import Frontier
-from directrix.frontier import pencil as _standard_space
+from directrix.linear import Frontier
+from directrix.linear import pencil as _standard_space
 from directrix.metrics import PRBEP, BalancedError, Cost, PrecisionAtK, RecallAtFPR
 from directrix.metrics.table import resolve
 from directrix.moments.projection import project
+from directrix.moments.risks import risk_of
 from directrix.papers.ghanbari_li_scheinberg_2019 import wolfe_lbfgs
 from directrix.papers.moment_risk import part_of_mean
-from directrix.risks import risk_of
 
 METRICS = ("error", Cost(1, 20), BalancedError(), "auc", RecallAtFPR(0.01), PrecisionAtK(0.02))
 PROBLEMS = 25

@@ -15,8 +15,8 @@ from directrix import (
 )
 from directrix.exceptions import CostColumnError
 from directrix.export import load, save
+from directrix.fit.money import BY_ROW, BY_THRESHOLD
 from directrix.metrics import Cost, InEverySegment
-from directrix.models.money import BY_ROW, BY_THRESHOLD
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 

@@ -21,7 +21,8 @@ from directrix.exceptions import LabelNotFoundError
 from directrix.export import load, save, to_python
 from directrix.metrics import Cost, RecallAtFPR
 from directrix.metrics.table import resolve
-from directrix.tables import BinCounts, Binner
+from directrix.moments import BinCounts
+from directrix.tables import Binner
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::directrix.exceptions.NotBetterThanBaselineWarning"),

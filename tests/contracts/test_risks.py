@@ -35,8 +35,8 @@ from directrix.metrics import (
 )
 from directrix.metrics.table import TABLE
 from directrix.moments.projection import ScoreMoments
-from directrix.risks import CostRisk, MissAtPrecision, risk_of
-from directrix.risks.base import RatesRisk
+from directrix.moments.risks import CostRisk, MissAtPrecision, risk_of
+from directrix.moments.risks.base import RatesRisk
 
 EXTREME = Cost(fp=1.0, fn=1e6)
 METRICS = {row.name: row.example for row in TABLE} | {

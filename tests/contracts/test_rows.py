@@ -15,8 +15,8 @@ from directrix import (
     ScorecardClassifier,
 )
 from directrix.exceptions import CopiedRowsWarning
-from directrix.fitting.copies import copied_rows, warn_about_copies
-from directrix.fitting.training_rows import Rows
+from directrix.fit.copies import copied_rows, warn_about_copies
+from directrix.fit.training_rows import Rows
 from directrix.metrics import Budget, InEverySegment, RecallAtFPR
 
 # Samples are small, which some metrics warn of, and nothing is better than logistic regression.

@@ -13,9 +13,9 @@ from few_cases import examples
 from sklearn.model_selection import cross_validate
 
 from directrix import DirectClassifier, ScorecardClassifier
-from directrix.classifiers import evaluate, threshold_for
 from directrix.engines import HashFolds
 from directrix.engines.tables import as_table
+from directrix.estimators import evaluate, threshold_for
 from directrix.exceptions import OutOfReachError
 from directrix.export import load, save
 from directrix.metrics import InEverySegment, RecallAtFPR

@@ -7,10 +7,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.studies.descents import random_moments
 from directrix.linear.lbfgs import lbfgs
+from directrix.moments.risks import RankingRisk
 from directrix.papers.ghanbari_li_scheinberg_2019 import newton_cg, wolfe_lbfgs
 from directrix.papers.ghanbari_scheinberg_2018 import descent
 from directrix.papers.moment_risk import MomentObjective, part_of_mean
-from directrix.risks import RankingRisk
 
 
 class Rosenbrock:

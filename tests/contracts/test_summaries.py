@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from directrix import Binner, Moments
-from directrix.moments import ScoreHistogram, Summary
+from directrix.metrics import ScoreHistogram
+from directrix.moments import BinCounts, Summary
 from directrix.monitoring import decayed
-from directrix.tables import BinCounts
 
 N_DAYS, DAY_ROWS = 40, 50
 FIRST = date(2026, 1, 1)

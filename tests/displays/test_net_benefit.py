@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from directrix import MomentClassifier
 from directrix.displays import NetBenefitDisplay
 from directrix.displays.net_benefit import probability_at_cutoff
-from directrix.models.risk_validation import RiskCounts, net_benefit
+from directrix.estimators.risk_validation import RiskCounts, net_benefit
 
 pytest.importorskip("matplotlib").use("Agg")
 

@@ -9,9 +9,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
 from directrix import Binner, ScorecardClassifier
+from directrix.cards.card import Card
 from directrix.displays import ScorecardDisplay
 from directrix.displays.scorecard import ColumnPanel, CrossPanel, column_panel, short
-from directrix.models.card import Card
 from directrix.tables import NumberBins
 
 pytest.importorskip("matplotlib").use("Agg")

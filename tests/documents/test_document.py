@@ -126,7 +126,7 @@ def test_weights_count_as_rows(card, rows):
 
 
 def test_a_card_of_counts_says_what_it_lacks(card, rows):
-    from directrix.tables import BinCounts
+    from directrix.moments import BinCounts
 
     X, y = rows
     counts = BinCounts.of(card.binner_, X, y)

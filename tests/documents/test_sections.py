@@ -3,8 +3,8 @@
 import numpy as np
 from random_cards import BINS, random_card
 
+from directrix.cards.risk_bands import HeldOutPoints
 from directrix.documents.sections import DocumentData
-from directrix.models.risk_bands import HeldOutPoints
 
 
 class Fitted:

@@ -20,7 +20,7 @@ from directrix.exceptions import (
     LockboxReadWarning,
     NearestCutsWarning,
 )
-from directrix.fitting.guarantee import finite_threshold
+from directrix.fit.guarantee import finite_threshold
 from directrix.metrics.base import Curve
 from directrix.tables import NumberBins
 

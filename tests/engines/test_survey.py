@@ -11,7 +11,7 @@ import directrix.engines.base as engines
 from directrix.engines import HashFolds
 from directrix.engines.column_roles import ColumnRoles, Grouped, Partition
 from directrix.engines.tasks import Survey
-from directrix.fitting.fit_source import SourcePasses
+from directrix.fit.fit_source import SourcePasses
 from directrix.rows import sample as row_sample
 from directrix.rows.sums import tree_sum
 

@@ -1,7 +1,7 @@
 import numpy as np
 
+from directrix.cards.card import Card, Cross
 from directrix.export.plain_json import card_entry, column_entries
-from directrix.models.card import Card, Cross
 from directrix.tables import LevelBins, NumberBins
 
 NUMBER = NumberBins("x", "number", (1.0, 2.0), (0.0,) * 3, (-999.0,))  # cells: 0, 1 to 3, 4

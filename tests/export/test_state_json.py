@@ -4,8 +4,8 @@ from math import inf, nan
 
 import pytest
 
-from directrix.classifiers import OperatingPoint
-from directrix.classifiers.state import ModelMetadata
+from directrix.estimators import OperatingPoint
+from directrix.estimators.state import ModelMetadata
 from directrix.exceptions.files import FileContentError
 from directrix.export.model_file import (
     calibration_from_json,
@@ -15,8 +15,8 @@ from directrix.export.model_file import (
     point_from_json,
     point_to_json,
 )
+from directrix.fit.operating_point import Calibration, Intervals, Rates
 from directrix.metrics import RecallAtFPR
-from directrix.models.operating_point import Calibration, Intervals, Rates
 
 FACTS = ModelMetadata(
     losses={0.1: 0.5, 1.0: inf},

@@ -7,7 +7,7 @@ import pytest
 from directrix import ScorecardClassifier
 from directrix.exceptions import SqlNameError
 from directrix.export import load, save, to_json, to_onnx, to_sql
-from directrix.tables import BinCounts
+from directrix.moments import BinCounts
 
 HALF = "a\ud800"
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from directrix import DirectClassifier, MomentClassifier
-from directrix.classifiers import ScorecardClassifier
+from directrix.estimators import ScorecardClassifier
 from directrix.export import load, save
 from directrix.integrations.mlflow import fit_documents, fit_metrics, fit_params
 from directrix.metrics import RecallAtFPR

@@ -5,7 +5,7 @@ import pytest
 
 from directrix.metrics import PRBEP, PrecisionAtK, RecallAtK
 from directrix.metrics.base import Curve
-from directrix.risks import risk_of
+from directrix.moments.risks import risk_of
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score
 
+from directrix.fit.operating_point import EffectiveCounts, ranking_variance
+from directrix.fit.shares import on_logit_scale
 from directrix.metrics import AveragePrecision
 from directrix.metrics.base import Curve, CurveStack
 from directrix.metrics.table import resolve
-from directrix.models.operating_point import EffectiveCounts, ranking_variance
-from directrix.models.shares import on_logit_scale
 
 
 def rows(n, seed, *, ties=False, share=0.2):

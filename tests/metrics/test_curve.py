@@ -2,10 +2,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import precision_recall_curve, roc_curve
 
-from directrix.metrics import AUC, Error, PrecisionAtK, RecallAtFPR
+from directrix.metrics import AUC, Error, PrecisionAtK, RecallAtFPR, ScoreHistogram
 from directrix.metrics.base import Curve
 from directrix.metrics.table import TABLE
-from directrix.moments import ScoreHistogram
 
 LABELS = {
     "0 and 1": [0, 1],

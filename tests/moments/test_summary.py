@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from directrix import Binner, Moments
-from directrix.moments import ScoreHistogram, Summary
-from directrix.moments.summary import count_rows
-from directrix.tables import BinCounts
+from directrix.metrics import ScoreHistogram
+from directrix.moments import BinCounts, Summary
+from directrix.rows.summary import count_rows
 
 X = np.array([[1.0, 2.0], [3.0, 5.0], [4.0, 4.0], [0.0, 9.0], [2.0, 2.0]])
 Y = np.array([0, 1, 1, 0, 1])

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from directrix import Binner, Moments
-from directrix.moments import ScoreHistogram
-from directrix.tables import BinCounts
+from directrix.metrics import ScoreHistogram
+from directrix.moments import BinCounts
 
 N = 240
 RNG = np.random.default_rng(0)

@@ -5,9 +5,8 @@ import pytest
 
 from directrix import DirectClassifier, MomentClassifier, OperatingPointClassifier
 from directrix.exceptions import FewDaysError
-from directrix.metrics import Budget, Cost
+from directrix.metrics import Budget, Cost, ScoreHistogram
 from directrix.metrics.budget import order_threshold
-from directrix.moments import ScoreHistogram
 from directrix.monitoring import keep_budget, summarize_day
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")

@@ -4,8 +4,8 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 from directrix import DirectClassifier
+from directrix.metrics import ScoreHistogram
 from directrix.metrics.table import resolve
-from directrix.moments import ScoreHistogram
 from directrix.monitoring import challenge, compare_models
 
 

@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 from directrix import MomentClassifier, ScorecardClassifier
 from directrix.export import load, save
-from directrix.moments import ScoreHistogram
+from directrix.metrics import ScoreHistogram
 from directrix.monitoring import DaySummaries, Monitor, summarize_day
 from directrix.monitoring.day_check import DRIFT, PRIOR_SHIFT, UNCHANGED, UNCLEAR
 

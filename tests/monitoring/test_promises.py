@@ -3,7 +3,7 @@ import pytest
 from scipy.stats import binomtest
 
 from directrix import MomentClassifier
-from directrix.moments import ScoreHistogram
+from directrix.metrics import ScoreHistogram
 from directrix.monitoring import summarize_day
 from directrix.monitoring.day_check import check_promises, exact_interval
 

@@ -4,8 +4,8 @@ import pytest
 from monitored_days import NAMES, Days
 
 from directrix import Binner, MomentClassifier, Moments, ScorecardClassifier
+from directrix.moments import BinCounts, DifferentBinsError
 from directrix.monitoring import refit, summarize_day
-from directrix.tables import BinCounts, DifferentBinsError
 
 
 @pytest.mark.parametrize("positive", ["bad", "good"])

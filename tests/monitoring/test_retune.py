@@ -4,7 +4,7 @@ from monitored_days import Days
 from sklearn.linear_model import LogisticRegression
 
 from directrix import MomentClassifier, ScorecardClassifier
-from directrix.classifiers import IntegerPoints
+from directrix.estimators import IntegerPoints
 from directrix.export import load, save
 from directrix.monitoring import retune, summarize_day
 

@@ -3,9 +3,9 @@ import pandas as pd
 import pytest
 
 from directrix import Binner, Moments
-from directrix.moments import ScoreHistogram
+from directrix.metrics import ScoreHistogram
+from directrix.moments import BinCounts
 from directrix.monitoring.vectors import compare_columns, compare_scores, labelled_pair
-from directrix.tables import BinCounts
 
 
 def test_moments_far_from_zero_keep_their_digits():

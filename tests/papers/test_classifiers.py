@@ -13,6 +13,7 @@ import directrix.papers
 from directrix import Moments
 from directrix.datasets import load_heart
 from directrix.linear.objectives import DataObjective
+from directrix.moments.risks import CostRisk, RankingRisk
 from directrix.papers import (
     BetaBernoulliClassifier,
     KernelBetaBernoulliClassifier,
@@ -31,7 +32,6 @@ from directrix.papers.chuang_2017 import LOSSES
 from directrix.papers.ghanbari_li_scheinberg_2019 import wolfe_lbfgs
 from directrix.papers.ghanbari_scheinberg_2018 import descent
 from directrix.papers.moment_risk import MomentObjective, part_of_mean
-from directrix.risks import CostRisk, RankingRisk
 
 FAST = {
     BetaBernoulliClassifier: {"variant": "BBLR2"},

@@ -6,8 +6,8 @@ from scipy.stats import norm
 from benchmarks.studies.descents import random_moments
 from directrix import Moments
 from directrix.moments.projection import project
+from directrix.moments.risks import CostRisk, RankingRisk
 from directrix.papers.moment_risk import MomentObjective
-from directrix.risks import CostRisk, RankingRisk
 
 pytestmark = pytest.mark.every_case  # each is cheap
 

@@ -14,7 +14,8 @@ import pytest
 
 from directrix import Binner
 from directrix.exceptions.files import BinnerFileError
-from directrix.tables import BinCounts, Table
+from directrix.moments import BinCounts
+from directrix.tables import Table
 
 CASES = int(os.environ.get("DIRECTRIX_FUZZ", "600"))
 

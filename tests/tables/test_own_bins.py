@@ -16,7 +16,8 @@ from directrix.exceptions import (
     LevelNotFoundError,
     OwnBinsError,
 )
-from directrix.tables import BinCounts, Column, LevelBins, NumberBins, Table
+from directrix.moments import BinCounts
+from directrix.tables import Column, LevelBins, NumberBins, Table
 
 RNG = np.random.default_rng(3)
 N = 1200

@@ -62,9 +62,9 @@ from directrix.linear.margin import Logistic
 from directrix.linear.objectives import DataObjective
 from directrix.linear.pairwise import PairwiseHinge
 from directrix.metrics import AUC, Error, Metric
+from directrix.moments.risks import CostRisk, RankingRisk
 from directrix.papers.ghanbari_scheinberg_2018 import descent
 from directrix.papers.moment_risk import MomentObjective, part_of_mean
-from directrix.risks import CostRisk, RankingRisk
 
 _EXPECTED = Path(__file__).with_name("expected.csv")
 

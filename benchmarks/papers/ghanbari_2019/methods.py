@@ -32,10 +32,10 @@ from directrix.linear.lbfgs import Solution
 from directrix.linear.loss import Loss
 from directrix.linear.margin import Logistic
 from directrix.linear.pairwise import PairwiseHinge
+from directrix.moments.risks import CostRisk, RankingRisk
 from directrix.papers import NormalErrorClassifier, NormalRankingClassifier
 from directrix.papers.base import objective_of
 from directrix.papers.ghanbari_li_scheinberg_2019 import wolfe_lbfgs
-from directrix.risks import CostRisk, RankingRisk
 
 RISKS: dict[str, CostRisk | RankingRisk] = {"accuracy": CostRisk(), "AUC": RankingRisk()}
 CLASSIFIERS = {"accuracy": NormalErrorClassifier, "AUC": NormalRankingClassifier}

@@ -30,7 +30,7 @@ from benchmarks.harness.record import commit
 from benchmarks.harness.runner import quiet
 from benchmarks.studies.card_exports.json_reader import score_row
 from directrix import Binner, ScorecardClassifier
-from directrix.classifiers import PointsToDoubleOdds
+from directrix.estimators import PointsToDoubleOdds
 from directrix.export import to_json, to_onnx, to_pmml, to_python, to_sql
 
 TRAINING_ROWS = 1_200

@@ -16,7 +16,7 @@ from benchmarks.studies.cards.integer_cards import fit_faster_risk
 from directrix import Binner, ScorecardClassifier
 from directrix._typing import FloatArray
 from directrix.metrics import AUC, RecallAtFPR
-from directrix.tables import BinCounts
+from directrix.moments import BinCounts
 
 GROWN, SMALL, COUNTS = "one likelihood", "one likelihood, 20 lines", "counts alone"
 SEVEN, RISK = "LightGBM, 7 leaves", "FasterRisk, 10 conditions"

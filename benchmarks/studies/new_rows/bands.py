@@ -28,7 +28,7 @@ from benchmarks.harness.record import (
 )
 from benchmarks.harness.runner import Part, Study, quiet
 from directrix import ScorecardClassifier
-from directrix.models.shares import wilson
+from directrix.fit.shares import wilson
 
 #: Training rows at most; no more than half of a table.
 MOST_ROWS = 4_000

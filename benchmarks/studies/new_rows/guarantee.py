@@ -30,7 +30,7 @@ from benchmarks.harness.runner import Part, Study, quiet
 from directrix import DirectClassifier, ScorecardClassifier
 from directrix._typing import AnyArray, FloatArray
 from directrix.exceptions import OutOfReachError
-from directrix.fitting.guarantee import Guarantee
+from directrix.fit.guarantee import Guarantee
 from directrix.metrics import InEverySegment, RecallAtFPR
 from directrix.metrics.base import Curve
 from directrix.metrics.segments import Segments

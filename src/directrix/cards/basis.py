@@ -1,7 +1,7 @@
 r"""The features of a card: every column is a few smooth functions of its cells.
 
 The points of column j are :math:`B_j \beta_j`, where :math:`B_j B_j^\top` is close to the prior
-covariance of its cells (`directrix.tables.coding.prior`): neighbouring bins are close, levels,
+covariance of its cells (`directrix.cards.prior`): neighbouring bins are close, levels,
 missing and special values are by themselves. The leading directions have nearly all of the prior's
 variance, so that ten are enough for a number, and fewer where there are many columns. Where points
 may only rise, :math:`B_j` has functions that rise, and coefficients that may not be negative.
@@ -17,7 +17,8 @@ import numpy as np
 from scipy import sparse
 
 from directrix._typing import AnyArray, FloatArray, IntArray
-from directrix.tables.coding.prior import CellKinds, Direction, cell_weights, column_codings
+from directrix.cards.prior import CellKinds, cell_weights, column_codings
+from directrix.fit.directions import Direction
 
 #: Directions of a column with ordered bins at most, and at least where columns are many; and about
 #: so many of all these columns together.

@@ -18,9 +18,10 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
 
 from directrix._typing import AnyArray, FloatArray, IntArray
+from directrix.cards.card import Card, Cross
 from directrix.cards.merging import Atoms, Curvature, Grid, Groups, merge_path
-from directrix.models.card import Card, Cross
-from directrix.tables.coding.prior import CellKinds, Direction, cell_weights
+from directrix.cards.prior import CellKinds, cell_weights
+from directrix.fit.directions import Direction
 
 #: Ridge of the fit to the teacher's probabilities, in rows.
 RIDGE = 0.1

@@ -16,28 +16,28 @@ from scipy import sparse
 from scipy.optimize import isotonic_regression
 
 from directrix.cards.basis import Basis, as_dense
+from directrix.cards.card import Card
 from directrix.cards.compression import compression_of_counts
 from directrix.cards.points import scaled_without_rows
+from directrix.cards.prior import CellKinds, column_codings
 from directrix.cards.sizes import CAUTIOUS_LINES, MOST_LINES, SIZES
-from directrix.fitting.finish import FitResult, finish_on_moments
-from directrix.fitting.training_rows import require_all_folds
-from directrix.frontier.moment_frontier import ridge_settings
-from directrix.frontier.pencil import RidgeMoments
-from directrix.models.card import Card
+from directrix.fit.finish import FitResult, finish_on_moments
+from directrix.fit.training_rows import require_all_folds
+from directrix.linear.moment_frontier import ridge_settings
+from directrix.linear.pencil import RidgeMoments
+from directrix.moments.counts.stability import effective_rows
 from directrix.moments.projection import ScoreMoments
-from directrix.risks import risk_of
-from directrix.tables.coding.prior import CellKinds, column_codings
-from directrix.tables.counts.stability import effective_rows
+from directrix.moments.risks import risk_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from directrix._typing import AnyArray, FloatArray
+    from directrix.cards.card import Scale
+    from directrix.fit.directions import Direction
     from directrix.metrics.base import Metric
-    from directrix.models.card import Scale
-    from directrix.risks.base import Risk
-    from directrix.tables import BinCounts
-    from directrix.tables.coding.prior import Direction
+    from directrix.moments import BinCounts
+    from directrix.moments.risks.base import Risk
 
 #: Ridge where counts have no folds to choose one by.
 _CAUTIOUS = 0.1

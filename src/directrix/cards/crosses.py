@@ -28,7 +28,7 @@ from scipy.special import chdtrc, expit
 
 from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.cards.likelihood import product
-from directrix.tables.coding.prior import CellKinds, cell_weights, merge_neighbours
+from directrix.cards.prior import CellKinds, cell_weights, merge_neighbours
 
 #: Places of a column: that of all cells without an order, or of rare levels, and sixteen others.
 _PLACES = 17

@@ -16,6 +16,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from directrix._typing import AnyArray, FloatArray
 from directrix.cards.basis import Basis
+from directrix.cards.card import Card, Cross
 from directrix.cards.crosses import CrossSearch, FoundCross, indicators_of
 from directrix.cards.likelihood import (
     RIDGE,
@@ -25,13 +26,13 @@ from directrix.cards.likelihood import (
     fold_losses,
     variances,
 )
+from directrix.cards.prior import CellKinds
 from directrix.cards.screening import WIDE, directions_of_column, screened
 from directrix.cards.sizes import deviations, smallest, widened
-from directrix.fitting.training_rows import Rows
-from directrix.frontier.curves import ScoreCurves
+from directrix.fit.curves import ScoreCurves
+from directrix.fit.directions import Direction
+from directrix.fit.training_rows import Rows
 from directrix.metrics import AUC
-from directrix.models.card import Card, Cross
-from directrix.tables.coding.prior import CellKinds, Direction
 
 #: Factors of the inverse variances; without held-out rows the first.
 _STRENGTHS = (3.0, 1.0, 0.3)

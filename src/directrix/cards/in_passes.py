@@ -14,15 +14,18 @@ import numpy as np
 from sklearn.base import clone
 
 from directrix._typing import AnyArray, FloatArray, IntArray
+from directrix.cards.card import Card
 from directrix.cards.judged import (
     CardSettings,
     FittedCard,
     HeldOutSizes,
     JudgedCard,
 )
+from directrix.cards.prior import CellKinds
 from directrix.engines.tasks import CellFeatures
-from directrix.fitting.evidence import Evidence
-from directrix.fitting.fit_source import (
+from directrix.fit.compare import MOST_ROWS
+from directrix.fit.evidence import Evidence
+from directrix.fit.fit_source import (
     CandidateGroup,
     CountedScores,
     FoldLines,
@@ -30,12 +33,9 @@ from directrix.fitting.fit_source import (
     profile_of_source,
     standing_weights,
 )
-from directrix.frontier.compare import MOST_ROWS
+from directrix.fit.operating_point import EffectiveCounts
 from directrix.metrics import AUC
-from directrix.models.card import Card
-from directrix.models.operating_point import EffectiveCounts
 from directrix.tables import Binner, Column
-from directrix.tables.coding.prior import CellKinds
 from directrix.tables.profile import TableProfile
 
 #: What reports call the rows whose scores are counted.

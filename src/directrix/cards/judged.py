@@ -15,26 +15,26 @@ import numpy as np
 from scipy.special import logit
 
 from directrix._typing import FloatArray
+from directrix.cards.card import Card, IntegerPoints, PointsToDoubleOdds, Scale
 from directrix.cards.growth import CardAsk, Grown, grow_card
 from directrix.cards.guard import guarded_line
 from directrix.cards.points import finished, in_scores, ties_split, to_double_odds
+from directrix.cards.prior import CellKinds
 from directrix.cards.sizes import ScaledCard, Size, good_size, sizes_of_card
 from directrix.cards.unbinned import unbinned_scores
-from directrix.fitting.choice import Choice, sizes_of
-from directrix.fitting.directions import DirectionPrices, flat_columns
-from directrix.fitting.evidence import Evidence, RowEvidence
-from directrix.fitting.finish import End, FitResult, finish
-from directrix.fitting.guarantee import Guarantee
-from directrix.fitting.training_rows import Rows
-from directrix.fitting.trials import HeldOutArea, Trials, label_noise
-from directrix.frontier.compare import Comparison, compare
-from directrix.frontier.curves import Curves, ScoreCurves, round_scores
+from directrix.fit.choice import Choice, sizes_of
+from directrix.fit.compare import Comparison, compare
+from directrix.fit.curves import Curves, ScoreCurves, round_scores
+from directrix.fit.directions import Direction, DirectionPrices, flat_columns
+from directrix.fit.evidence import Evidence, RowEvidence
+from directrix.fit.finish import End, FitResult, finish
+from directrix.fit.gap import Gap
+from directrix.fit.guarantee import Guarantee
+from directrix.fit.operating_point import OF_LINES, EffectiveCounts
+from directrix.fit.report import CandidateResult, CardSize, DirectReport
+from directrix.fit.training_rows import Rows
+from directrix.fit.trials import HeldOutArea, Trials, label_noise
 from directrix.metrics.base import Metric
-from directrix.models.card import Card, IntegerPoints, PointsToDoubleOdds, Scale
-from directrix.models.gap import Gap
-from directrix.models.operating_point import OF_LINES, EffectiveCounts
-from directrix.models.report import CandidateResult, CardSize, DirectReport
-from directrix.tables.coding.prior import CellKinds, Direction
 
 #: Standard errors by which the full card must be ahead of chance to have lines at all.
 _AHEAD = 1.64

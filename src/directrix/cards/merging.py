@@ -26,8 +26,9 @@ import numpy as np
 from scipy.linalg.blas import dger
 
 from directrix._typing import AnyArray, FloatArray, IntArray
-from directrix.models.card import Card, Cross
-from directrix.tables.coding.prior import CellKinds, Direction
+from directrix.cards.card import Card, Cross
+from directrix.cards.prior import CellKinds
+from directrix.fit.directions import Direction
 
 #: Atoms of all columns at most, or so many for each column beside its missing and special values if
 #: that is more: cells of almost equal points are merged before the path begins. Fewer than two for

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from directrix._typing import FloatArray, IntArray
-from directrix.fitting.finish import FitResult
-from directrix.frontier.curves import Curves
+from directrix.cards.card import Card, PointsToDoubleOdds, Scale
+from directrix.fit.curves import Curves
+from directrix.fit.finish import FitResult
+from directrix.fit.money import stated_metric
+from directrix.fit.report import TiesSplit
 from directrix.metrics.base import Metric
-from directrix.models.card import Card, PointsToDoubleOdds, Scale
-from directrix.models.money import stated_metric
-from directrix.models.report import TiesSplit
 
 
 def rounded_card(card: Card, unit: float) -> Card:

@@ -16,8 +16,8 @@ import numpy as np
 
 from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.cards.basis import LEAST_DIRECTIONS
-from directrix.fitting.training_rows import Rows
-from directrix.tables.coding.prior import CellKinds, cell_weights, merge_neighbours
+from directrix.cards.prior import CellKinds, cell_weights, merge_neighbours
+from directrix.fit.training_rows import Rows
 
 #: Directions of all columns from which on a table is screened; and how many of them, and columns,
 #: are then kept without each fold: other folds may keep others.

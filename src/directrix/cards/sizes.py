@@ -21,10 +21,11 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from directrix._typing import AnyArray, FloatArray, IntArray
+from directrix.cards.card import Card
 from directrix.cards.compression import RowCompression, Teacher
-from directrix.fitting.training_rows import Rows
-from directrix.models.card import Card
-from directrix.tables.coding.prior import CellKinds, Direction
+from directrix.cards.prior import CellKinds
+from directrix.fit.directions import Direction
+from directrix.fit.training_rows import Rows
 
 #: Lines of the sizes that are made, beside that which is asked for.
 SIZES = (10, 20, 30, 40, 60, 80, 100)

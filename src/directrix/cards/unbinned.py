@@ -9,8 +9,8 @@ import numpy as np
 from directrix._typing import AnyArray, FloatArray
 from directrix.cards.basis import Basis, as_dense
 from directrix.cards.likelihood import Features, Likelihood, Problem, fold_losses
-from directrix.fitting.training_rows import Rows
-from directrix.tables.coding.prior import CellKinds, cell_weights, straight_basis
+from directrix.cards.prior import CellKinds, cell_weights, straight_basis
+from directrix.fit.training_rows import Rows
 
 #: Ridges, as shares of the rows, of which held-out log loss chooses one.
 _RIDGES = (0.3, 0.03, 0.003, 0.0003)

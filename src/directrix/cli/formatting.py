@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from directrix._printing import text_table
-from directrix.classifiers.evaluation import metric_of
-from directrix.classifiers.labels import positive_of
+from directrix.estimators.evaluation import metric_of
+from directrix.rows.classes import positive_of
 
 #: Coefficients that are listed, the largest first; the model file has all.
 _LISTED_COEFFICIENTS = 20

@@ -34,7 +34,7 @@ class CardSettings:
     @classmethod
     def read(cls, path: str) -> CardSettings:
         """Read a file; raise an error that names the key which is wrong."""
-        from directrix.classifiers import ScorecardClassifier
+        from directrix.estimators import ScorecardClassifier
         from directrix.tables import Binner
 
         content = read_settings(path)
@@ -65,7 +65,7 @@ class CardSettings:
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters of a ScorecardClassifier."""
-        from directrix.classifiers import IntegerPoints, PointsToDoubleOdds
+        from directrix.estimators import IntegerPoints, PointsToDoubleOdds
         from directrix.tables import Binner
 
         parameters, points = dict(self.card), self.card.get("points")

@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from directrix._typing import FloatArray
-from directrix.classifiers.labels import positive_of
 from directrix.displays import style
-from directrix.models.risk_validation import NetBenefit, RiskCounts, net_benefit
+from directrix.estimators.risk_validation import NetBenefit, RiskCounts, net_benefit
+from directrix.rows.classes import positive_of
 
 #: Depth of the frame below zero, and its height, relative to the greatest net benefit.
 _BELOW, _ABOVE = 0.25, 1.12

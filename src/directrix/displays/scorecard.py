@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from directrix._typing import FloatArray
+from directrix.cards.card import Card
+from directrix.cards.card_printing import CardRow, CrossTable, card_document, half_widths
 from directrix.displays import style
-from directrix.models.card import Card
-from directrix.models.card_printing import CardRow, CrossTable, card_document, half_widths
 from directrix.tables import LevelBins, NumberBins
 
 # ── What is drawn of a scorecard: where the bins of a column are, their points and intervals ──────

@@ -8,11 +8,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from directrix._typing import AnyArray, FloatArray
-from directrix.classifiers.base import LinearClassifier
-from directrix.classifiers.labels import ending_with, positive_of
+from directrix.estimators.base import LinearClassifier
 from directrix.exceptions import MissingLibraryError
 from directrix.metrics.base import Metric, checked
 from directrix.metrics.table import resolve
+from directrix.rows.classes import ending_with, positive_of
 
 # ── Style of the displays; the only file that imports matplotlib ──────────────────────────────────
 

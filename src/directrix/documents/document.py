@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from directrix.classifiers.evaluation import ScoredRows, measure_binary
-from directrix.classifiers.labels import ending_with, positive_of, toward_positive
 from directrix.displays import style
 from directrix.documents.page import Page
 from directrix.documents.sections import CLINICAL, COMMITTEE, DocumentData, GivenRows
 from directrix.documents.tripod import KEYS
+from directrix.estimators.evaluation import ScoredRows, measure_binary
 from directrix.exceptions.columns import suggest_names
+from directrix.fit.report import DirectionEffect
 from directrix.metrics.table import resolve
-from directrix.models.report import DirectionEffect
+from directrix.rows.classes import ending_with, positive_of, toward_positive
 
 #: What authors can say in both documents; the clinical one takes a text for any of its items too.
 _ABOUT = ("title", "purpose", "author", "period", "source", "owner", "limitations", "roles")

@@ -9,8 +9,8 @@ from io import BytesIO
 from typing import Any
 
 from directrix._printing import html_table
-from directrix.models.report import sentence
-from directrix.models.segment_rates import SegmentRates
+from directrix.fit.report import sentence
+from directrix.fit.segment_rates import SegmentRates
 
 _STYLE = """
 :root { color-scheme: light; }

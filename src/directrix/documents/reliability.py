@@ -9,7 +9,7 @@ import numpy as np
 
 from directrix._typing import AnyArray, FloatArray
 from directrix.displays import style
-from directrix.models.shares import effective_rows, wilson
+from directrix.fit.shares import effective_rows, wilson
 
 _BINS = 15
 

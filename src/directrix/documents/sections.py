@@ -11,21 +11,26 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from directrix._typing import AnyArray
-from directrix.classifiers.evaluation import BinaryMeasures, ScoredRows
-from directrix.classifiers.labels import ending_with, positive_of
+from directrix.cards.card import Card
+from directrix.cards.card_printing import points_text, share_text
+from directrix.cards.reasons import bin_names, find_reasons, loss_table
 from directrix.displays import NetBenefitDisplay, style
 from directrix.displays.net_benefit import probability_at_cutoff
 from directrix.documents.page import Page
 from directrix.documents.reliability import Reliability
 from directrix.documents.tripod import ITEMS
+from directrix.estimators.evaluation import BinaryMeasures, ScoredRows
+from directrix.estimators.risk_validation import (
+    RiskCounts,
+    SampleSize,
+    calibration_line,
+    net_benefit,
+)
 from directrix.export import to_sql
-from directrix.models.card import Card
-from directrix.models.card_printing import points_text, share_text
-from directrix.models.reasons import bin_names, find_reasons, loss_table
-from directrix.models.report import UNKNOWN, DirectionEffect, Estimate, sentence
-from directrix.models.risk_validation import RiskCounts, SampleSize, calibration_line, net_benefit
-from directrix.models.segment_rates import SegmentRates
-from directrix.tables import BinCounts
+from directrix.fit.report import UNKNOWN, DirectionEffect, Estimate, sentence
+from directrix.fit.segment_rates import SegmentRates
+from directrix.moments import BinCounts
+from directrix.rows.classes import ending_with, positive_of
 
 #: Columns of a table before the rest is only counted.
 _LISTED = 30

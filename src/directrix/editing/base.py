@@ -15,25 +15,25 @@ from typing import Any
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray, IntArray
+from directrix.cards.card import IntegerPoints, PointsToDoubleOdds, scale_of
+from directrix.cards.card_printing import cells_label
 from directrix.cards.judged import EditStart
 from directrix.cards.merging import Atoms, Grid
-from directrix.classifiers.scorecard.classifier import ScorecardClassifier
-from directrix.classifiers.scorecard.training_table import TrainingTable
+from directrix.cards.prior import CellKinds
 from directrix.editing.edited import Arrangement, EditedCard, EditRows, EditScale, Finer
 from directrix.editing.log import LAYOUT, require_version
+from directrix.estimators.scorecard import ScorecardClassifier
+from directrix.estimators.training_table import TrainingTable
 from directrix.exceptions import EditError
 from directrix.files.atomic import atomic_file
-from directrix.fitting.choice import limit_by_order, sizes_of
-from directrix.fitting.directions import directions_of
-from directrix.fitting.training_rows import Rows, class_folds, group_folds, relative_weight
+from directrix.fit.choice import limit_by_order, sizes_of
+from directrix.fit.directions import directions_of
+from directrix.fit.operating_point import OF_LINES
+from directrix.fit.training_rows import Rows, class_folds, group_folds, relative_weight
 from directrix.metrics.segments import InEverySegment
 from directrix.metrics.table import TABLE, resolve, written
-from directrix.models.card import IntegerPoints, PointsToDoubleOdds, scale_of
-from directrix.models.card_printing import cells_label
-from directrix.models.operating_point import OF_LINES
 from directrix.tables import Binner
 from directrix.tables.bins import Bins, NumberBins
-from directrix.tables.coding.prior import CellKinds
 from directrix.tables.table import Column, date_text
 
 # ── What an editor begins with ────────────────────────────────────────────────────────────────────

@@ -23,20 +23,18 @@ from scipy import sparse
 from scipy.special import expit
 
 from directrix._typing import AnyArray, FloatArray, IntArray
+from directrix.cards.card import Card, IntegerPoints, PointsToDoubleOdds, Scale
 from directrix.cards.compression import Compression, Fitted
 from directrix.cards.judged import EditStart
 from directrix.cards.merging import Atoms, Curvature, Groups, merge_path
+from directrix.cards.prior import CellKinds, cell_weights
 from directrix.exceptions.edits import EditError
-from directrix.fitting.choice import limit_by_order, limit_caution, sizes_of
-from directrix.fitting.finish import warn_of
-from directrix.fitting.guarantee import finite_threshold
-from directrix.fitting.training_rows import Rows
-from directrix.frontier.curves import ScoreCurves
-from directrix.metrics import BalancedError
-from directrix.metrics.base import Curve, Metric
-from directrix.models.card import Card, IntegerPoints, PointsToDoubleOdds, Scale
-from directrix.models.gap import Gap
-from directrix.models.operating_point import (
+from directrix.fit.choice import limit_by_order, limit_caution, sizes_of
+from directrix.fit.curves import ScoreCurves
+from directrix.fit.finish import warn_of
+from directrix.fit.gap import Gap
+from directrix.fit.guarantee import finite_threshold
+from directrix.fit.operating_point import (
     OF_LINES,
     EffectiveCounts,
     Intervals,
@@ -45,9 +43,11 @@ from directrix.models.operating_point import (
     rates_of,
     square_and_add,
 )
-from directrix.models.report import Estimate
-from directrix.models.shares import on_logit_scale, wilson
-from directrix.tables.coding.prior import CellKinds, cell_weights
+from directrix.fit.report import Estimate
+from directrix.fit.shares import on_logit_scale, wilson
+from directrix.fit.training_rows import Rows
+from directrix.metrics import BalancedError
+from directrix.metrics.base import Curve, Metric
 
 #: Atoms of all columns at most, if they are few; see `directrix.cards.merging`.
 _MOST_ATOMS = 300

@@ -12,9 +12,10 @@ from warnings import warn
 
 import numpy as np
 
+from directrix.cards.card import Card
+from directrix.cards.card_printing import cells_label
 from directrix.cards.judged import FittedCard
 from directrix.cards.points import finished, in_scores
-from directrix.classifiers.scorecard.classifier import ScorecardClassifier
 from directrix.editing.base import (
     Block,
     EditBase,
@@ -34,6 +35,7 @@ from directrix.editing.edited import (
 )
 from directrix.editing.log import EditLine, EditLog, EditPrices, edit_text
 from directrix.editing.page import card_page, framed
+from directrix.estimators.scorecard import ScorecardClassifier
 from directrix.exceptions import (
     BinNotFoundError,
     ColumnNotFoundError,
@@ -43,10 +45,8 @@ from directrix.exceptions import (
     find_stacklevel,
 )
 from directrix.files.atomic import atomic_file
-from directrix.fitting.finish import assess_unseen_rows, finish_at_zero
-from directrix.models.card import Card
-from directrix.models.card_printing import cells_label
-from directrix.models.report import DirectReport, Estimate
+from directrix.fit.finish import assess_unseen_rows, finish_at_zero
+from directrix.fit.report import DirectReport, Estimate
 from directrix.tables.bins import number_of
 
 _DIRECTIONS = ("increasing", "decreasing")

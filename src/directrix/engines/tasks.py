@@ -17,14 +17,14 @@ from directrix.engines.column_roles import (
     Partition,
     TableSummary,
 )
-from directrix.moments.score_histogram import (
+from directrix.metrics.score_histogram import (
     ScoreHistogram,
     bins_of_lines,
     bins_of_scores,
     empty_histogram,
     histogram_of_bins,
 )
-from directrix.moments.segment_scores import SegmentScores
+from directrix.metrics.segment_scores import SegmentScores
 from directrix.rows import labels
 from directrix.rows.keys import CopyCounter, content_identity, mix_bits
 from directrix.rows.labels import WeightUnit, checked_weight

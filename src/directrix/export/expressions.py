@@ -20,8 +20,8 @@ from directrix.tables import LevelBins
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray, IntArray
-    from directrix.classifiers.scoring import ScoringFormula
-    from directrix.models.card import Card
+    from directrix.cards.card import Card
+    from directrix.estimators.scoring import ScoringFormula
     from directrix.tables.bins import Bins
 
 Category: TypeAlias = float | str | bool

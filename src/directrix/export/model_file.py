@@ -15,15 +15,15 @@ from typing import Any
 import numpy as np
 
 from directrix._typing import AnyArray
-from directrix.classifiers import OperatingPoint
-from directrix.classifiers.state import ModelMetadata, ModelState, model_params
+from directrix.estimators import OperatingPoint
+from directrix.estimators.state import ModelMetadata, ModelState, model_params
 from directrix.exceptions.files import FileContentError, ModelFileError
 from directrix.export.plain_values import from_plain, is_encoded, to_plain
 from directrix.export.scoring_formula import CLASSIFIERS, known_names
 from directrix.files.layout import Layout, classes_of, is_text, require
+from directrix.fit.operating_point import Calibration, Intervals, Rates
 from directrix.metrics.budget import Budget, KeptBudget
 from directrix.metrics.table import resolve
-from directrix.models.operating_point import Calibration, Intervals, Rates
 
 # ── metadata, calibrations and operating points as JSON ───────────────────────────────────────────
 

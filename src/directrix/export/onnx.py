@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from directrix.classifiers.scoring import ScoringFormula
+from directrix.cards.card import Card
+from directrix.estimators.scoring import ScoringFormula
 from directrix.exceptions import Float32PrecisionWarning, MissingLibraryError, find_stacklevel
 from directrix.export.expressions import features_to_read, with_columns
 from directrix.export.onnx_writer import OnnxWriter
 from directrix.export.scoring_formula import scoring_formula
-from directrix.models.card import Card
 from directrix.tables import NumberBins
 
 #: Runtimes of the last years support these; the graph has no newer operator.

@@ -15,8 +15,8 @@ import numpy as np
 
 from directrix._printing import is_unicode
 from directrix._typing import AnyArray, FloatArray, IntArray
+from directrix.cards.card import Card, Cross
 from directrix.export.expressions import Segments, free_name
-from directrix.models.card import Card, Cross
 
 #: A missing date: NumPy has this integer for NaT.
 _NO_DATE = np.iinfo(np.int64).min

@@ -6,14 +6,14 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from directrix.classifiers.scoring import ScoringFormula
+from directrix.estimators.scoring import ScoringFormula
 from directrix.export.expressions import features_to_read, with_features
 from directrix.export.scoring_formula import scoring_formula
 from directrix.tables import LevelBins
 from directrix.tables.bins import Bins
 
 if TYPE_CHECKING:
-    from directrix.models.card import Card
+    from directrix.cards.card import Card
 
 
 def to_json(classifier: Any) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from directrix.classifiers import IntegerPoints, PointsToDoubleOdds
+from directrix.estimators import IntegerPoints, PointsToDoubleOdds
 from directrix.exceptions.files import FileContentError
 from directrix.files.layout import require
 from directrix.metrics import Budget, FromRates, InEverySegment

@@ -12,7 +12,8 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from directrix.classifiers.scoring import ScoringFormula
+from directrix.cards.card import Card
+from directrix.estimators.scoring import ScoringFormula
 from directrix.exceptions import LabelRangeError
 from directrix.export.expressions import (
     AnyValue,
@@ -27,10 +28,9 @@ from directrix.export.expressions import (
     free_name,
 )
 from directrix.export.scoring_formula import scoring_formula
-from directrix.models.card import Card
 
 if TYPE_CHECKING:
-    from directrix.models.card import Cross
+    from directrix.cards.card import Cross
 
 _NAMESPACE = "http://www.dmg.org/PMML-4_4"
 _REASONS = 4  # reason codes of a row

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from directrix.classifiers.scoring import ScoringFormula
+from directrix.cards.card import Card
+from directrix.cards.reasons import bin_names, reference_cells
+from directrix.estimators.scoring import ScoringFormula
 from directrix.export.plain_json import (
     by_bin,
     card_entry,
@@ -12,8 +14,6 @@ from directrix.export.plain_json import (
     column_entries,
     formula_to_read,
 )
-from directrix.models.card import Card
-from directrix.models.reasons import bin_names, reference_cells
 
 _LINES = '''"""Scores rows as a classifier of directrix does; it needs no library.
 

@@ -1,6 +1,6 @@
 """The classifiers that exports take, and the scoring formula of a fitted one.
 
-A classifier says itself what it computes (`directrix.classifiers.scoring`). Here its labels become
+A classifier says itself what it computes (`directrix.estimators.scoring`). Here its labels become
 values that every format can write: dates are text in ISO 8601.
 """
 
@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from directrix.classifiers import (
+from directrix.estimators import (
     DirectClassifier,
     MomentClassifier,
     OperatingPointClassifier,
     ScorecardClassifier,
 )
-from directrix.classifiers.scoring import ScoringFormula
+from directrix.estimators.scoring import ScoringFormula
 from directrix.exceptions import LabelTypeError, RowDecisionError
 from directrix.rows.rows import checked_names
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from directrix.classifiers.scoring import ScoringFormula
 from directrix.engines.sql_dialects import DIALECTS, Dialect
+from directrix.estimators.scoring import ScoringFormula
 from directrix.exceptions.columns import suggest_names
 from directrix.export.expressions import used_features
 from directrix.export.scoring_formula import scoring_formula

@@ -11,8 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from directrix._printing import is_unicode, printable
-from directrix.classifiers.scoring import ScoringFormula
+from directrix.cards.card import Card
+from directrix.cards.reasons import bin_names, loss_columns, loss_table
 from directrix.engines.sql_dialects import DIALECTS, Dialect
+from directrix.estimators.scoring import ScoringFormula
 from directrix.export.expressions import (
     MICROSECONDS,
     Between,
@@ -24,8 +26,6 @@ from directrix.export.expressions import (
     reduced,
     terms,
 )
-from directrix.models.card import Card
-from directrix.models.reasons import bin_names, loss_columns, loss_table
 from directrix.moments.feature_map import FeatureMap, MappedColumn
 from directrix.tables import LevelBins, NumberBins
 from directrix.tables.bins import Bins

@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from directrix.classifiers.base import LinearClassifier
-from directrix.classifiers.labels import output_names
-from directrix.classifiers.state import model_params
+from directrix.estimators.base import LinearClassifier
+from directrix.estimators.state import model_params
 from directrix.exceptions import MissingLibraryError
 from directrix.exceptions.files import ModelFileError
 from directrix.export import load, save
-from directrix.models.operating_point import Rates
+from directrix.fit.operating_point import Rates
+from directrix.rows.classes import output_names
 from directrix.tables import LevelBins
 
 # ── Signatures of MLflow models: columns and types of a classifier, and a typical row ─────────────

@@ -14,6 +14,7 @@ from directrix.metrics.base import precision_of as precision_of
 from directrix.metrics.budget import Budget, KeptBudget
 from directrix.metrics.limit import Limit
 from directrix.metrics.ranking import AUC, AveragePrecision, PartialAUC
+from directrix.metrics.score_histogram import ScoreHistogram, ScoreRates
 from directrix.metrics.segments import InEverySegment
 from directrix.metrics.table import TABLE, resolve
 
@@ -44,6 +45,8 @@ __all__ = [
     "RecallAtFPR",
     "RecallAtK",
     "RecallAtPrecision",
+    "ScoreHistogram",
+    "ScoreRates",
     "resolve",
 ]
 

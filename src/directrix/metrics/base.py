@@ -13,7 +13,7 @@ from sklearn.metrics import make_scorer
 
 from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.metrics.limit import Limit
-from directrix.moments import ScoreHistogram
+from directrix.metrics.score_histogram import ScoreHistogram
 
 # ── Curve: counts above every threshold, from one sort of the scores ──────────────────────────────
 
@@ -259,8 +259,8 @@ class Metric(ABC):
     """Base class of metrics: frozen dataclasses, hashable and compared by value.
 
     A subclass defines ``score`` (the exact metric of rows) and ``best`` (the best threshold on a
-    curve). `directrix.risks.risk_of` returns the same metric as a function of the class means and
-    variances of normal scores. The laws that it keeps are in ``tests/contracts``.
+    curve). `directrix.moments.risks.risk_of` returns the same metric as a function of the class
+    means and variances of normal scores. The laws that it keeps are in ``tests/contracts``.
     """
 
     greater_is_better: ClassVar[bool] = True

@@ -19,7 +19,6 @@ from directrix.moments import from_sql, storage
 from directrix.moments.class_moments import ClassMoments
 from directrix.moments.feature_map import FeatureMap
 from directrix.moments.one_pass import class_moments_of_rows
-from directrix.moments.summary import ClasswiseSummary, agreed
 from directrix.rows import labels
 from directrix.rows.frames import is_frame
 from directrix.rows.keys import (
@@ -33,6 +32,7 @@ from directrix.rows.keys import (
 )
 from directrix.rows.rows import FrameRows, Matrix, as_rows, column_index
 from directrix.rows.sample import RowSample, RunningSample
+from directrix.rows.summary import ClasswiseSummary, agreed
 from directrix.rows.sums import tree_sum
 
 # ── Check that the squares of a column's values do not underflow ──────────────────────────────────

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from directrix.classifiers.threshold_classifier import ThresholdClassifier
+from directrix.estimators.threshold_classifier import ThresholdClassifier
+from directrix.metrics import ScoreHistogram
 from directrix.metrics.budget import Budget, KeptBudget, days_needed, order_threshold
-from directrix.moments import ScoreHistogram
 from directrix.monitoring.decay import as_day
 from directrix.rows.sums import tree_sum
 

@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from directrix._printing import html_table, text_table
-from directrix.classifiers.evaluation import BEST_CUTOFF, metric_of
-from directrix.classifiers.labels import positive_of
-from directrix.fitting.held_out_scores import known_columns
-from directrix.fitting.training_rows import Rows
-from directrix.fitting.trials import HeldOutArea
-from directrix.metrics import FromRates
+from directrix.estimators.evaluation import BEST_CUTOFF, metric_of
+from directrix.fit.gap import Gap
+from directrix.fit.held_out_scores import known_columns
+from directrix.fit.training_rows import Rows
+from directrix.fit.trials import HeldOutArea
+from directrix.metrics import FromRates, ScoreHistogram
 from directrix.metrics.base import Curve
 from directrix.metrics.table import resolve
-from directrix.models.gap import Gap
-from directrix.moments import ScoreHistogram
 from directrix.monitoring.day_check import on_rows_above
 from directrix.monitoring.day_summaries import positive_scores, threshold_of
+from directrix.rows.classes import positive_of
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray

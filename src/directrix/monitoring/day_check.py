@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.special import betaincinv, chdtrc, chdtri, fdtrc, fdtri
 
+from directrix.fit.operating_point import EffectiveCounts, OnRows
 from directrix.metrics.base import Curve, precision_of
-from directrix.models.operating_point import EffectiveCounts, OnRows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from directrix._typing import FloatArray
-    from directrix.classifiers import OperatingPoint
-    from directrix.moments import ScoreHistogram
+    from directrix.estimators import OperatingPoint
+    from directrix.metrics import ScoreHistogram
 
 # ── How much days differ beyond chance, and how long such differences last ────────────────────────
 #

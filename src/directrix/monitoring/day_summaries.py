@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from directrix.classifiers import ScorecardClassifier
-from directrix.classifiers.base import LinearClassifier
-from directrix.classifiers.labels import positive_of, toward_positive
+from directrix.estimators import ScorecardClassifier
+from directrix.estimators.base import LinearClassifier
 from directrix.exceptions import ChangedColumnsWarning, silenced
 from directrix.export import save
-from directrix.fitting.held_out_scores import ScoreScale, positive_response, response_method
-from directrix.moments import Moments, ScoreHistogram
+from directrix.fit.held_out_scores import ScoreScale, positive_response, response_method
+from directrix.metrics import ScoreHistogram
+from directrix.moments import BinCounts, Moments
+from directrix.rows.classes import positive_of, toward_positive
 from directrix.rows.labels import as_labels, numbered_names
-from directrix.tables import BinCounts
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray

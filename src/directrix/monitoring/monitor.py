@@ -12,9 +12,10 @@ from warnings import warn
 import numpy as np
 from scipy.special import betaincinv
 
-from directrix.classifiers.labels import positive_of
 from directrix.exceptions import UncheckedColumnsWarning, find_stacklevel
-from directrix.moments import Moments, ScoreHistogram
+from directrix.metrics import ScoreHistogram
+from directrix.moments import BinCounts, Moments, stability
+from directrix.moments.counts.stability import psi_reading, stability_index
 from directrix.monitoring.day_check import (
     ALARM_RATE,
     FEWEST_DAYS,
@@ -36,14 +37,13 @@ from directrix.monitoring.vectors import (
     compare_scores,
     labelled_pair,
 )
+from directrix.rows.classes import positive_of
 from directrix.rows.labels import ordered_names
 from directrix.rows.sums import tree_sum
-from directrix.tables import BinCounts, stability
-from directrix.tables.counts.stability import psi_reading, stability_index
 
 if TYPE_CHECKING:
     from directrix._typing import FloatArray
-    from directrix.classifiers import OperatingPoint
+    from directrix.estimators import OperatingPoint
     from directrix.monitoring.mixture import MixtureFit
 
 #: Cells of the population stability index of scores: tenths of the reference rows.

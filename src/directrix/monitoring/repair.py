@@ -12,35 +12,35 @@ from sklearn.base import clone
 
 from directrix._printing import text_table
 from directrix.cards.counted import score_moments
-from directrix.classifiers import (
+from directrix.estimators import (
     MomentClassifier,
     OperatingPoint,
     OperatingPointClassifier,
     ScorecardClassifier,
 )
-from directrix.classifiers.labels import positive_of, toward_positive
-from directrix.classifiers.threshold_classifier import ThresholdClassifier
-from directrix.metrics.base import Curve, precision_of
-from directrix.metrics.table import resolve
-from directrix.models.operating_point import (
+from directrix.estimators.threshold_classifier import ThresholdClassifier
+from directrix.fit.operating_point import (
     EffectiveCounts,
     OnRows,
     Rates,
     calibration_from_scores,
     predicted_rates,
 )
-from directrix.moments import Moments, ScoreHistogram
+from directrix.metrics import ScoreHistogram
+from directrix.metrics.base import Curve, precision_of
+from directrix.metrics.table import resolve
+from directrix.moments import BinCounts, DifferentBinsError, Moments
 from directrix.moments.projection import ScoreMoments, project
 from directrix.monitoring.day_check import effective_rows
 from directrix.monitoring.day_summaries import require_scores_of
 from directrix.monitoring.vectors import labelled_pair
+from directrix.rows.classes import positive_of, toward_positive
 from directrix.rows.sums import tree_sum
-from directrix.tables import BinCounts, DifferentBinsError
 
 if TYPE_CHECKING:
+    from directrix.fit.operating_point import Calibration, Intervals
+    from directrix.metrics import ScoreHistogram
     from directrix.metrics.base import Metric
-    from directrix.models.operating_point import Calibration, Intervals
-    from directrix.moments import ScoreHistogram
 
 # ── Another threshold for a model, from labelled scores and for another prevalence ────────────────
 

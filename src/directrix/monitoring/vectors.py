@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from directrix.moments import Moments, ScoreHistogram
+from directrix.metrics import ScoreHistogram
+from directrix.moments import BinCounts, Moments
 from directrix.monitoring.mixture import ClassMeans, MixtureFit, chi_squared, fit_mixture
-from directrix.tables import BinCounts, NumberBins
+from directrix.tables import NumberBins
 
 if TYPE_CHECKING:
     from directrix._typing import AnyArray, FloatArray

@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from directrix._typing import AnyArray, FloatArray
-from directrix.classifiers.base import two_classes
-from directrix.fitting.progress import run_fits_on_copies
+from directrix.estimators.base import two_classes
+from directrix.fit.progress import run_fits_on_copies
 from directrix.linear.lbfgs import Objective, Solution
 from directrix.linear.loss import Loss
 from directrix.linear.objectives import DataObjective

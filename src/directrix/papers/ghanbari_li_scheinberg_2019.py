@@ -14,9 +14,9 @@ from scipy.optimize import line_search, minimize
 
 from directrix._typing import FloatArray
 from directrix.linear.lbfgs import Objective, Path, Solution
+from directrix.moments.risks import CostRisk, RankingRisk
 from directrix.papers.base import Remembered, choice
 from directrix.papers.moment_risk import MomentRiskClassifier
-from directrix.risks import CostRisk, RankingRisk
 
 __all__ = ["NormalErrorClassifier", "NormalRankingClassifier", "newton_cg", "wolfe_lbfgs"]
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from directrix._typing import FloatArray
 from directrix.linear.lbfgs import Callback, Objective, Path, Solution
+from directrix.moments.risks import CostRisk, RankingRisk
 from directrix.papers.moment_risk import MomentRiskClassifier
-from directrix.risks import CostRisk, RankingRisk
 
 __all__ = ["ExpectedAUCClassifier", "ExpectedErrorClassifier", "descent"]
 

@@ -13,8 +13,8 @@ from directrix._typing import FloatArray
 from directrix.linear.lbfgs import Solution
 from directrix.moments import Moments
 from directrix.moments.projection import Partials, ScoreMoments
+from directrix.moments.risks import CostRisk, RankingRisk
 from directrix.papers.base import PaperClassifier, WithoutIntercept, summary_of
-from directrix.risks import CostRisk, RankingRisk
 
 
 @dataclass(frozen=True)

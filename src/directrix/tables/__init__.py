@@ -2,10 +2,6 @@
 
 Public names
 ------------
-`BinCounts`
-    Rows in each cell and pair of cells of a binner, by class and fold.
-`stability`, `Stability`
-    Population stability of the columns between two sets of counts.
 `Binner`
     Transformer that cuts the columns of a table into bins.
 `NumberBins`, `LevelBins`
@@ -18,41 +14,30 @@ Public names
     Raised for cuts, groups or joined missing values that a column cannot have.
 `BinnerFileError`
     Raised for a file that is not a binner or is damaged.
-`DifferentBinsError`, `NegativeCountError`
-    Raised where counts cannot be added, or not be subtracted.
 """
 
 from directrix.exceptions import (
     BinnerFileError,
     BinNotFoundError,
     ColumnKindError,
-    DifferentBinsError,
     LevelNotFoundError,
-    NegativeCountError,
     OwnBinsError,
 )
 from directrix.tables.binner import Binner
 from directrix.tables.bins import LevelBins, NumberBins
-from directrix.tables.counts.bin_counts import BinCounts
-from directrix.tables.counts.stability import Stability, stability
 from directrix.tables.table import Column, Table
 
 __all__ = [
-    "BinCounts",
     "BinNotFoundError",
     "Binner",
     "BinnerFileError",
     "Column",
     "ColumnKindError",
-    "DifferentBinsError",
     "LevelBins",
     "LevelNotFoundError",
-    "NegativeCountError",
     "NumberBins",
     "OwnBinsError",
-    "Stability",
     "Table",
-    "stability",
 ]
 
 

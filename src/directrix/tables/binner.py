@@ -32,7 +32,7 @@ from directrix.tables.binner_file import (
     write_state,
 )
 from directrix.tables.bins import MISSING, Bins, LevelBins, NumberBins, join_missing
-from directrix.tables.counts.rebinning import merge_levels
+from directrix.tables.rebinning import merge_levels
 from directrix.tables.table import Column, Table
 
 # ── Encodings: the features that stand for the cells of binned columns ────────────────────────────

@@ -11,7 +11,7 @@ from benchmarks.papers.ghanbari_2018 import run as report
 from benchmarks.papers.ghanbari_2018.methods import METRICS, outcomes_of
 from benchmarks.papers.ghanbari_2018.run import RECORD, Results
 from directrix import MomentClassifier
-from directrix.frontier import Frontier
+from directrix.linear import Frontier
 
 
 def first_split(name):

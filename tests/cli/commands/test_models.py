@@ -10,7 +10,7 @@ pytest.importorskip("pyarrow")
 from pyarrow import csv, parquet
 
 from directrix import MomentClassifier, Moments
-from directrix.classifiers import evaluate
+from directrix.estimators import evaluate
 from directrix.export import load, save, to_json, to_pmml, to_python, to_sql
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from directrix import OperatingPointClassifier
-from directrix.classifiers import threshold_for
+from directrix.estimators import threshold_for
 from directrix.metrics import Budget
 
 pytest.importorskip("typer")

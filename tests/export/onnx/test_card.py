@@ -9,7 +9,8 @@ import pytest
 from directrix import Binner, ScorecardClassifier
 from directrix.export import Float32PrecisionWarning, to_onnx
 from directrix.export.expressions import Segments
-from directrix.tables import BinCounts, LevelBins, NumberBins
+from directrix.moments import BinCounts
+from directrix.tables import LevelBins, NumberBins
 
 onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")

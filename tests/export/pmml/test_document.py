@@ -15,7 +15,7 @@ from card_problems import NAMES
 from directrix import Binner, MomentClassifier, ScorecardClassifier
 from directrix.exceptions import LabelRangeError
 from directrix.export import to_pmml
-from directrix.tables import BinCounts
+from directrix.moments import BinCounts
 
 SPACE = "{http://www.dmg.org/PMML-4_4}"
 #: Costs of a row that are equal, to rounding.

@@ -3,7 +3,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from directrix.classifiers.scoring import Sigmoid
+from directrix.estimators.scoring import Sigmoid
 from directrix.export.pmml import _PmmlArithmetic, field, number_text, typed_text
 
 

@@ -13,7 +13,8 @@ from directrix.exceptions import SqlNameError
 from directrix.export import cells_to_sql
 from directrix.export.expressions import last_microsecond
 from directrix.export.sql_writer import SqlWriter
-from directrix.tables import BinCounts, LevelBins, NumberBins, Table
+from directrix.moments import BinCounts
+from directrix.tables import LevelBins, NumberBins, Table
 from directrix.tables.table import days_of
 
 pa = pytest.importorskip("pyarrow")

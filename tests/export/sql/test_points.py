@@ -14,12 +14,12 @@ import sqlglot
 
 from benchmarks.studies.card_exports.compare import CARDS, difference, raw_rows
 from directrix import Binner, ScorecardClassifier
-from directrix.classifiers.scoring import ScoringFormula, Sigmoid
+from directrix.cards.card import Card, Cross
+from directrix.estimators.scoring import ScoringFormula, Sigmoid
 from directrix.exceptions import SqlNameError
 from directrix.export import to_sql
 from directrix.export.expressions import terms, used_features
 from directrix.export.sql_writer import SqlWriter, has_integer_points
-from directrix.models.card import Card, Cross
 from directrix.tables import LevelBins, NumberBins
 
 DIALECTS = ["duckdb", "postgres", "bigquery", "snowflake", "spark", "clickhouse", "sqlite"]

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 from directrix import Binner, ScorecardClassifier
+from directrix.cards.card import Card
 from directrix.engines.sql_dialects import DIALECTS
 from directrix.export import cells_to_sql, to_sql
 from directrix.export.sql_writer import SqlWriter
-from directrix.models.card import Card
 from directrix.tables import LevelBins, NumberBins
 
 KEY = "row id"

@@ -5,9 +5,9 @@ import pytest
 
 duckdb = pytest.importorskip("duckdb")
 
-from directrix.classifiers.scoring import ScoringFormula, Sigmoid  # noqa: E402
+from directrix.cards.card import Card  # noqa: E402
+from directrix.estimators.scoring import ScoringFormula, Sigmoid  # noqa: E402
 from directrix.export.sql_writer import SqlWriter, _level_number, sum_sql  # noqa: E402
-from directrix.models.card import Card  # noqa: E402
 from directrix.tables import NumberBins  # noqa: E402
 
 BINS = (NumberBins("x", "number", (1.0,), (0.0, 2.0)),)

@@ -68,9 +68,9 @@ def fit(
     as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
     """Fit a scorecard or a linear classifier, to rows or summaries."""
-    from directrix.classifiers import DirectClassifier, MomentClassifier, ScorecardClassifier
     from directrix.cli.formatting import describe_model, model_values
     from directrix.cli.settings import CardSettings
+    from directrix.estimators import DirectClassifier, MomentClassifier, ScorecardClassifier
     from directrix.export import save
 
     require_output(output, [*data, config], force=force)
@@ -122,7 +122,7 @@ def _are_summaries(paths: list[str]) -> bool:
 
 def _card_parameters(max_lines: str | None, points: str | None) -> dict[str, Any]:
     """Return the parameters of a scorecard that options of the command line give."""
-    from directrix.classifiers import IntegerPoints
+    from directrix.estimators import IntegerPoints
 
     parameters: dict[str, Any] = {}
     if max_lines is not None:

@@ -42,10 +42,10 @@ def evaluate(
     as_json: opt.Json = False,  # noqa: ARG001 - read where replies are printed
 ) -> Reply:
     """Measure a model on labelled rows, with 95 % intervals."""
-    from directrix.classifiers import evaluate as evaluate_scores
-    from directrix.classifiers.evaluation import metric_of
-    from directrix.classifiers.labels import positive_of, toward_positive
     from directrix.cli.rows import RowFiles, score_rows
+    from directrix.estimators import evaluate as evaluate_scores
+    from directrix.estimators.evaluation import metric_of
+    from directrix.rows.classes import positive_of, toward_positive
 
     classifier = load_model(model)
     roles = {"target": target, "weight": weight, "segment": segment}
@@ -89,8 +89,8 @@ def predict(
     The probability column is named after the positive class, such as probability_bad. A card writes
     its points too. In CSV, texts that a spreadsheet would run as formulas begin with an apostrophe.
     """
-    from directrix.classifiers.labels import positive_of
     from directrix.cli.rows import RowFiles
+    from directrix.rows.classes import positive_of
 
     require(not (as_json and output == _STDOUT), "the rows are written to stdout", "--json")
     supported = output == _STDOUT or Path(output).suffix.lower() in (".parquet", ".csv")
@@ -127,8 +127,8 @@ def _predictions(model: Any, X: Any) -> tuple[dict[str, Any], int]:
     import pyarrow as pa
     from pyarrow import compute
 
-    from directrix.classifiers.labels import positive_of, probability_name
     from directrix.exceptions import ChangedColumnsWarning, silenced
+    from directrix.rows.classes import positive_of, probability_name
 
     is_card, classes = hasattr(model, "card_"), model.classes_.tolist()
     complete = np.ones(X.num_rows, dtype=bool)

@@ -50,9 +50,9 @@ def threshold(
     """
     import numpy as np
 
-    from directrix.classifiers import OperatingPointClassifier
     from directrix.cli.formatting import describe_model, model_values
     from directrix.cli.rows import RowFiles, label_of, require_two
+    from directrix.estimators import OperatingPointClassifier
     from directrix.export import save
     from directrix.metrics import Budget
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from directrix.exceptions import EditError
-from directrix.models.gap import t_quantile
+from directrix.fit.gap import t_quantile
 
 _SCRIPTS = ("arithmetic.js", "editor.js", "page.js")
 _PLACE = re.compile(r"\{\{(\w+)\}\}")

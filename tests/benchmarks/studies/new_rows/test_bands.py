@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip("pyarrow", reason="tables are read from Parquet files")
 
 from benchmarks.studies.new_rows.bands import RECORD, lines, tail_cuts
-from directrix.models.risk_bands import HeldOutPoints
+from directrix.cards.risk_bands import HeldOutPoints
 
 
 def test_cuts_in_the_tails_are_points_of_rows():

@@ -1,1 +1,0 @@
-"""ScorecardClassifier: bins of every column, and points for each bin."""

@@ -1,1 +1,0 @@
-"""Designs: candidates of lines, in memory, in a summary and in passes; and edited cards."""
