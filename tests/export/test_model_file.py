@@ -13,8 +13,9 @@ from sklearn.preprocessing import StandardScaler
 from directrix import (
     DirectClassifier,
     MomentClassifier,
+    summarize,
 )
-from directrix.export import load, save
+from directrix.export import load, save, to_sql
 from directrix.metrics import FromRates
 
 RNG = np.random.default_rng(0)
@@ -45,6 +46,18 @@ def test_scores_labels_and_probabilities_are_equal_to_the_last_bit(classifier, p
             assert before.dtype.kind == after.dtype.kind
             if before.dtype.kind == "f":
                 assert before.tobytes() == after.tobytes()
+
+
+@pytest.mark.filterwarnings("ignore::directrix.exceptions.NotBetterThanBaselineWarning")
+@pytest.mark.parametrize("kind", [DirectClassifier, MomentClassifier])
+def test_a_model_of_a_raw_table_keeps_its_map(kind, path):
+    table = pd.DataFrame(X, columns=["a", "b"]).assign(town=np.where(Y, "x", None))
+    model = kind("auc").fit_summary(summarize(table, target=Y, features="auto"))
+    save(model, path)
+    for before, after in zip(answers(model, table), answers(load(path), table), strict=True):
+        np.testing.assert_array_equal(before, after)
+    assert to_sql(load(path)).score == to_sql(model).score
+    assert model.fit(X, Y).predict(X).shape == Y.shape  # the map is gone
 
 
 def test_what_the_model_knows_is_kept(classifier, path):

@@ -50,13 +50,13 @@ from directrix.rows.classes import (
 )
 from directrix.rows.frames import feature_names_of, in_memory, require_same_index
 from directrix.rows.rows import explain_rejection
-from directrix.tables import Column
+from directrix.tables import Column, Table
 from directrix.tables.check import TableFinding, check_table
 from directrix.tables.profile import N_SEEN, TableProfile
 
 if TYPE_CHECKING:  # only fits to summaries need them
     from directrix.metrics import ScoreHistogram
-    from directrix.moments import Moments
+    from directrix.moments import FeatureMap, Moments
 
 #: Stands for a classifier without ``cv``; None is an invalid value that a user may have given.
 _NO_CV = object()
@@ -88,6 +88,8 @@ class LinearClassifier(LinkedEstimator, ClassifierMixin, BaseEstimator):
     _findings: tuple[TableFinding, ...] = ()
     #: What the columns of the fit were; None for summaries and sparse rows.
     _seen: TableProfile | None = None
+    #: Makes the features of a raw table, if a summary of one was learned from.
+    _feature_map: FeatureMap | None = None
 
     def __init_subclass__(cls, *, one_blas_thread: bool = True, **options: Any) -> None:
         """Let fits of every classifier run on copies, and with one BLAS thread by default."""
@@ -155,6 +157,7 @@ class LinearClassifier(LinkedEstimator, ClassifierMixin, BaseEstimator):
             classes=self.classes_,
             n_features=int(self.n_features_in_),
             feature_names=None if names is None else tuple(map(str, names)),
+            feature_map=None if self._feature_map is None else self._feature_map.state(),
             arrays=self._state_arrays() | ({} if self._seen is None else {"seen": self._seen.seen}),
             facts=self._state_facts(),
         )
@@ -171,6 +174,10 @@ class LinearClassifier(LinkedEstimator, ClassifierMixin, BaseEstimator):
             raise StateError(str(error)) from None
         if state.feature_names is not None:
             attributes["feature_names_in_"] = np.array(state.feature_names, dtype=object)
+        if state.feature_map is not None:
+            from directrix.moments.feature_map import FeatureMap
+
+            attributes["_feature_map"] = FeatureMap.from_state(state.feature_map)
         arrays = StateArrays(state.arrays)
         if "seen" in arrays:
             seen = TableProfile(arrays.take("seen", (N_SEEN, state.n_features), "float64"))
@@ -317,11 +324,13 @@ class LinearClassifier(LinkedEstimator, ClassifierMixin, BaseEstimator):
         return summary.with_positive(self.positive_)
 
     def _set_feature_names(self, moments: Moments) -> None:
-        """Copy the number, the names and the scales of the features from a summary."""
+        """Copy the number, names, scales and map of the features from a summary."""
         self.n_features_in_ = moments.n_features
         self.feature_scales_ = moments.feature_scales()
         if moments.feature_names is not None:
             self.feature_names_in_ = np.array(moments.feature_names, dtype=object)
+        if moments.map is not None:
+            self._feature_map = moments.map
 
     def _validated(self, X: Any, y: Any, *, reset: bool = True) -> tuple[Any, AnyArray]:
         """Return features and labels as arrays, checked by scikit-learn."""
@@ -338,10 +347,13 @@ class LinearClassifier(LinkedEstimator, ClassifierMixin, BaseEstimator):
     def _validated_features(self, X: Any) -> Any:
         """Return features like those of the fit as an array, checked by scikit-learn.
 
-        Warn of columns that have changed.
+        A raw table is mapped as that of the summary was. Warn of columns that have changed.
         """
-        X = in_memory(X)
-        feature_names_of(X)  # refuses names that are no texts
+        X, made = in_memory(X), self._feature_map
+        names = feature_names_of(X)  # refuses names that are no texts
+        if made and names is not None and [*names] != [*made.feature_names]:
+            columns = [Column(column.name, column.kind) for column in made.columns]
+            return made.transform(Table.of(X, columns))
         try:
             features = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False)
         except (TypeError, ValueError):

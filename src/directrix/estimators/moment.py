@@ -33,10 +33,9 @@ from directrix.linear.sample_search import WIDE_FEATURES, SampleSearch, is_small
 from directrix.metrics.base import Metric
 from directrix.metrics.table import resolve
 from directrix.moments import Moments
-from directrix.rows.frames import feature_names_of, in_memory, require_same_index
+from directrix.rows.frames import require_same_index
 from directrix.rows.keys import CopyCounter, folds_by_key, hash_with_label, row_hash
 from directrix.rows.rows import as_rows
-from directrix.tables.table import Column, Table
 
 _FOLDS = 5
 #: Rows of each class in a sample.
@@ -294,15 +293,6 @@ class MomentClassifier(ThresholdClassifier):
         summary: Any = summarize(source, engine=engine, progress=progress, **roles)
         two_classes(summary.classes)
         return self.fit_summary(summary)
-
-    def _validated_features(self, X: Any) -> Any:
-        """Map a raw table as the rows of the summary were mapped; else as in the base class."""
-        made = self.moments_.map if hasattr(self, "moments_") else None
-        names = feature_names_of(X)
-        if made is None or names is None or [*names] == self.feature_names_in_.tolist():
-            return super()._validated_features(X)
-        columns = [Column(column.name, column.kind) for column in made.columns]
-        return made.transform(Table.of(in_memory(X), columns))
 
     def _checked_weight(self, sample_weight: Any, X: Any) -> FloatArray:
         """Return the weights of rows; without a sample they count as repetitions of a row."""

@@ -39,7 +39,8 @@ class ModelMetadata(dict[str, Any]):
 class ModelState:
     """All that a fitted classifier needs in order to score rows.
 
-    ``params`` are those of `model_params`. ``facts`` are results of the fit that are not
+    ``params`` are those of `model_params`. ``feature_map`` is the state of the `FeatureMap` of a
+    model of a raw table. ``facts`` are results of the fit that are not
     arrays. There is no calibration if the model has probabilities without one.
     """
 
@@ -51,6 +52,7 @@ class ModelState:
     facts: ModelMetadata = field(default_factory=ModelMetadata)
     calibration: Calibration | None = None
     operating_point: OperatingPoint | None = None
+    feature_map: dict[str, Any] | None = None
 
 
 #: Parameters that change nothing but how a fit is run.

@@ -175,7 +175,7 @@ def to_sql(
     (CAST(... AS FLOAT64) + CAST(... AS FLOAT64) * CAST(`Age` AS FLOAT64))
     """
     _require_dialect(dialect)
-    made = getattr(getattr(classifier, "moments_", None), "map", None)
+    made = getattr(classifier, "_feature_map", None)
     formula = scoring_formula(classifier, columns if made is None else None)
     names = formula.features
     if names is None:

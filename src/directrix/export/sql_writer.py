@@ -368,9 +368,8 @@ class SqlWriter:
             number = f"({microseconds} / {double(MICROSECONDS)})"
         line = [self.multiply(number, slope)] if slope else []
         pieces = [sum_sql([double(heights[0] if heights else 0.0), *line])]
-        for (left, right), (low, high) in zip(
-            pairwise(column.knots), pairwise(heights), strict=True
-        ):
+        spans = zip(pairwise(column.knots), pairwise(heights), strict=True)
+        for (left, right), (low, high) in spans:
             rise = self.multiply(f"({number} - {double(left)})", (high - low) / (right - left))
             pieces.append(sum_sql([double(low), *line, rise]))
         if heights:
