@@ -77,7 +77,7 @@ def test_every_test_is_run_and_the_same_cases_in_any_order(turned):
     ("limit", "kept"), [(2, (4, 2, 1)), (3, (4, 3, 2)), (1, (1, 1, 1))], ids=str
 )
 def test_arithmetic_keeps_all_cases_unless_one_is_asked_for_and_fits_have_half(limit, kept):
-    rooms = ("risks", "export", "cli")
+    rooms = ("metrics", "export", "cli")
     items = [Item(f"tests/{room}/a[{x}]", x=x) for room in rooms for x in "pqrs"]
     names = [item.nodeid for item in few(items, limit)[0]]
     assert tuple(sum(room in name for name in names) for room in rooms) == kept
