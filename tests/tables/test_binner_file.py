@@ -7,6 +7,7 @@ import json
 import os
 import random
 from datetime import date
+from decimal import Decimal
 from hashlib import sha256
 
 import numpy as np
@@ -49,7 +50,7 @@ def binners():
         Binner(special_values=-999).fit(X[:1]),
         Binner(
             cuts={
-                "x0": np.array([-1e5, 0.5]),
+                "x0": [Decimal(-100_000), np.float32(0.5)],
                 "x3": [date(1950, 1, 1), np.datetime64("1990-06-01")],
             },
             groups={"x1": [("", "é"), ["missing"]]},

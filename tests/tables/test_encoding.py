@@ -8,7 +8,6 @@ from directrix.tables.binner import (
     cross,
     cross_cells,
     cross_names,
-    dense_features,
     distinct_names,
     onehot,
     onehot_names,
@@ -29,7 +28,7 @@ def cells(n_rows=200):
 
 def test_a_thermometer_counts_the_cuts_below():
     ages = np.array([10.0, 18, 30, 65, 66, -1, -2, np.nan])
-    rows = dense_features([thermometer(NUMBERS)], NUMBERS.cells(ages)[:, None])
+    rows = sparse_features([thermometer(NUMBERS)], NUMBERS.cells(ages)[:, None]).toarray()
     names = thermometer_names(NUMBERS)
     assert names == [
         "age: missing",
@@ -44,21 +43,12 @@ def test_a_thermometer_counts_the_cuts_below():
     assert rows[:, 5].tolist() == (ages == -2).tolist()
 
 
-@pytest.mark.parametrize("of_column", [thermometer, onehot])
-def test_sparse_and_dense_features_are_equal(of_column):
-    pairs = cross_cells(BINS, cells(), [(0, 1)])
-    blocks = np.hstack([cells(), pairs])
-    runs = [*map(of_column, BINS), cross(*BINS)]
-    features = sparse_features(runs, blocks)
-    assert features.has_canonical_format
-    np.testing.assert_array_equal(features.toarray(), dense_features(runs, blocks))
-    assert features.shape[1] == sum(run.n_features for run in runs)
-
-
 def test_one_feature_of_each_column_and_cross_is_one():
     blocks = np.hstack([cells(), cross_cells(BINS, cells(), [(1, 0)])])
     runs = [*map(onehot, BINS), cross(TEXTS, NUMBERS)]
-    rows = dense_features(runs, blocks)
+    features = sparse_features(runs, blocks)
+    assert features.has_canonical_format
+    rows = features.toarray()
     names = np.array([*onehot_names(NUMBERS), *onehot_names(TEXTS), *cross_names(TEXTS, NUMBERS)])
     for row, (age, town) in zip(rows, cells(), strict=True):
         a, t = NUMBERS.labels[age], TEXTS.labels[town]
@@ -68,7 +58,6 @@ def test_one_feature_of_each_column_and_cross_is_one():
 def test_no_rows_and_no_columns_are_legal():
     assert sparse_features([onehot(TEXTS)], np.empty((0, 1), dtype=int)).shape == (0, 4)
     assert sparse_features([], np.empty((3, 0), dtype=int)).shape == (3, 0)
-    assert dense_features([], np.empty((3, 0), dtype=int)).shape == (3, 0)
 
 
 @pytest.mark.parametrize(

@@ -191,7 +191,7 @@ def with_common_types(rows: Any, columns: list[str]) -> Any:
     schema = rows.schema
     for name in columns:
         in_files = [
-            _FileColumn(fragment, types[name], _category(types[name]))
+            _FileColumn(fragment, types[name], _category(types[name], inferred=inferred))
             for fragment, types in zip(fragments, by_file, strict=True)
             if name in types
         ]
@@ -217,16 +217,20 @@ def _several_files(rows: Any) -> list[Any]:
     return list(rows.get_fragments())
 
 
-def _category(column_type: Any) -> str | None:
-    """Return "numbers", "text" or the name of another type; None if all values are missing."""
+def _category(column_type: Any, *, inferred: bool) -> str | None:
+    """Return "numbers", "text" or the name of another type; None if all values are missing.
+
+    In CSV files, whose types are ``inferred``, "true" is not read as a number.
+    """
     from pyarrow import types
 
     if types.is_dictionary(column_type):
-        return _category(column_type.value_type)
+        return _category(column_type.value_type, inferred=inferred)
     if types.is_null(column_type):
         return None
-    tests = (types.is_boolean, types.is_integer, types.is_floating, types.is_decimal)
-    if any(test(column_type) for test in tests):
+    if types.is_boolean(column_type):
+        return "booleans" if inferred else "numbers"
+    if any(test(column_type) for test in (types.is_integer, types.is_floating, types.is_decimal)):
         return "numbers"
     if str(column_type) in ("string", "large_string", "string_view"):
         return "text"
@@ -244,38 +248,20 @@ def _common_type(name: str, in_files: list[_FileColumn], *, inferred: bool) -> A
     present = [column for column in in_files if column.category is not None]
     if not present:
         return None
-    first = present[0]
-    other = next((column for column in present if column.category != first.category), None)
-    if other is None and inferred:
-        # "true" is not read as a number.
-        first_is_boolean = types.is_boolean(first.type)
-        other = next(
-            (column for column in present if types.is_boolean(column.type) != first_is_boolean),
-            None,
-        )
-    if other is not None:
-        if inferred and "text" in (first.category, other.category):
-            return pa.string()
+    first, kinds = present[0], {column.category for column in present}
+    if kinds == {"text"} or (inferred and "text" in kinds):
+        large = any("large" in str(column.type) for column in present)
+        return pa.large_string() if large else pa.string()
+    if len(kinds) > 1:
+        other = next(column for column in present if column.category != first.category)
         msg = (
             f"column {name!r} holds {first.type} in {first.fragment.path!r} and {other.type} in "
             f"{other.fragment.path!r}: write it with one type in all files"
         )
         raise TypeError(msg)
-    if first.category == "text":
-        large = any("large" in str(column.type) for column in present)
-        return pa.large_string() if large else pa.string()
-    if first.category == "numbers":
-        return _widest({column.type for column in present})
-    return first.type
-
-
-def _widest(numeric: set[Any]) -> Any:
-    """Return a type that holds numbers of several types."""
-    import pyarrow as pa
-    from pyarrow import types
-
-    if len(numeric) == 1:
-        return next(iter(numeric))
+    numeric = {column.type for column in present}
+    if kinds != {"numbers"} or len(numeric) == 1:
+        return first.type
     whole = all(types.is_integer(each) or types.is_boolean(each) for each in numeric)
     # Arrow raises an error for values beyond 63 bits.
     return pa.int64() if whole else pa.float64()

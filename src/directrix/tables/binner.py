@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from directrix._printing import LinkedEstimator
+from directrix._printing import LinkedEstimator, text_table
 from directrix._typing import AnyArray, FloatArray
 from directrix.exceptions.files import BinnerFileError
 from directrix.files.atomic import atomic_file
@@ -121,17 +121,6 @@ def sparse_features(runs: Sequence[Runs], cells: AnyArray) -> Any:
     return sparse.csr_array(parts, shape=(len(cells), int(offsets[-1])))
 
 
-def dense_features(runs: Sequence[Runs], cells: AnyArray) -> FloatArray:
-    """Return features as an array, with the arguments of `sparse_features`."""
-    blocks = [np.empty((len(cells), 0))]
-    for k, run in enumerate(runs):
-        feature = np.arange(run.n_features)
-        last = run.start + run.length
-        rows = (feature >= run.start[:, None]) & (feature < last[:, None])
-        blocks.append(rows.astype(np.float64)[cells[:, k]])
-    return np.hstack(blocks)
-
-
 def distinct_names(names: Sequence[str]) -> list[str]:
     """Return names of features, numbered where two columns would give the same.
 
@@ -168,12 +157,7 @@ def describe_bins(columns: Sequence[Bins]) -> str:
         (_short(bins.name), bins.kind, _share(bins), str(bins.n_cells), _content(bins))
         for bins in columns
     ]
-    widths = [max(len(line[k]) for line in lines) for k in range(4)]
-    return "\n".join(
-        f"{name:<{widths[0]}}  {kind:<{widths[1]}}  {missing:>{widths[2]}}  {cells:>{widths[3]}}"
-        f"  {content}".rstrip()
-        for name, kind, missing, cells, content in lines
-    )
+    return "\n".join(text_table(lines, (0, 1, 4)))
 
 
 def _share(bins: Bins) -> str:
@@ -424,7 +408,8 @@ class Binner(LinkedEstimator, TransformerMixin, BaseEstimator):
         if self.encoding == "ordinal":
             return blocks
         runs = self._runs()
-        return sparse_features(runs, blocks) if self.sparse_output else dense_features(runs, blocks)
+        features = sparse_features(runs, blocks)
+        return features if self.sparse_output else features.toarray()
 
     def get_feature_names_out(self, input_features: Any = None) -> AnyArray:
         """Return the names of the features.

@@ -204,10 +204,10 @@ def write_state(state: BinnerState) -> str:
         "params": _plain_params(state.params),
         "named": state.named,
         "columns": [{"kind": bins.kind, **asdict(bins)} for bins in state.bins],
-        "crosses": [list(pair) for pair in state.crosses],
+        "crosses": state.crosses,
     }
     content["checksum"] = _checksum(content)
-    return json.dumps(content, indent=1, sort_keys=True, allow_nan=False) + "\n"
+    return json.dumps(content, indent=1, sort_keys=True, allow_nan=False, default=_plain) + "\n"
 
 
 def read_state(text: str) -> BinnerState:
@@ -227,7 +227,7 @@ def read_state(text: str) -> BinnerState:
 
 def _checksum(content: Mapping[str, Any]) -> str:
     """Return a checksum of the content, which does not depend on spaces."""
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), default=_plain)
     return f"sha256:{sha256(text.encode('ascii')).hexdigest()}"
 
 
@@ -236,43 +236,26 @@ def _plain_params(params: Mapping[str, Any]) -> dict[str, Any]:
     special = params["special_values"]
     if isinstance(special, Mapping):
         special = {
-            str(name): list(special_numbers(values, "special_values"))
-            for name, values in special.items()
+            name: special_numbers(values, "special_values") for name, values in special.items()
         }
     elif special is not None:
-        special = list(special_numbers(special, "special_values"))
-    return {
-        "max_bins": int(params["max_bins"]),
-        "min_rows": _plain_number(params["min_rows"]),
-        "min_level_rows": _plain_number(params["min_level_rows"]),
-        "special_values": special,
-        "encoding": str(params["encoding"]),
-        "crosses": [
-            [str(name) if isinstance(name, str) else int(name) for name in pair]
-            for pair in params["crosses"]
-        ],
-        "sparse_output": bool(params["sparse_output"]),
-        **{name: _plain_own(params[name]) for name in OWN_BINS if params[name] is not None},
-    }
+        special = special_numbers(special, "special_values")
+    given = {name: params[name] for name in OWN_BINS if params[name] is not None}
+    others = {name: value for name, value in params.items() if name not in OWN_BINS}
+    return {**others, **given, "special_values": special}
 
 
-def _plain_own(given: Any) -> Any:
-    """Return cuts, groups or bins that a user gave as JSON has them; dates as texts."""
-    if isinstance(given, Mapping):
-        return {str(name): _plain_own(value) for name, value in given.items()}
-    if isinstance(given, date | np.datetime64):
-        return date_text(days_of(given))
-    if isinstance(given, timedelta | time | np.timedelta64):
-        return days_of(given)
-    if isinstance(given, str | bool):
-        return given
-    if isinstance(given, Iterable):
-        return [_plain_own(value) for value in given]
-    return bool(given) if isinstance(given, np.bool_) else _plain_number(given)
-
-
-def _plain_number(number: Any) -> int | float:
-    return int(number) if isinstance(number, int | np.integer) else float(number)
+def _plain(value: Any) -> Any:
+    """Return a value that JSON does not know: dates as texts, durations as days."""
+    if isinstance(value, date | np.datetime64):
+        return date_text(days_of(value))
+    if isinstance(value, timedelta | time | np.timedelta64):
+        return days_of(value)
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, Mapping):
+        return dict(value)
+    return list(value) if isinstance(value, Iterable) else float(value)
 
 
 def _bins(plain: dict[str, Any]) -> Bins:

@@ -14,7 +14,7 @@ from directrix.moments.counts.storage import (
     symmetric,
 )
 from directrix.tables import LevelBins, NumberBins
-from directrix.tables.binner import dense_features, onehot, thermometer
+from directrix.tables.binner import onehot, sparse_features, thermometer
 
 BINS = [
     NumberBins("age", "number", (18.0, 65.0), (10.0, 40.0, 70.0), (-1.0,)),
@@ -36,7 +36,7 @@ def test_the_matrix_gives_the_features_of_cells(runs_of):
     runs = [runs_of(bins) for bins in BINS]
     indicators = np.hstack([np.eye(size)[cells[:, k]] for k, size in enumerate(SIZES)])
     np.testing.assert_array_equal(
-        indicators @ feature_matrix(runs).toarray().T, dense_features(runs, cells)
+        indicators @ feature_matrix(runs).toarray().T, sparse_features(runs, cells).toarray()
     )
 
 
@@ -46,7 +46,7 @@ def test_moments_are_exact_to_the_last_digits(runs_of, factor):
     cells, weight, counts = counts_of(factor=factor)
     runs = [runs_of(bins) for bins in BINS]
     group = feature_moments(counts, feature_matrix(runs))
-    x = dense_features(runs, cells).astype(int).tolist()
+    x = sparse_features(runs, cells).toarray().astype(int).tolist()
     w = [int(value) for value in weight]
     total = sum(w)
     mean = [

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import chdtri
 
-from directrix._printing import printable
+from directrix._printing import printable, text_table
 from directrix._typing import AnyArray, FloatArray
 from directrix.moments.counts.bin_counts import BinCounts, require_same_bins
 from directrix.tables.bins import Bins
@@ -113,11 +113,8 @@ class Stability:
             numbers = (f"{x:.4f}" for x in (column.psi, column.expected, column.noise))
             moved = _moved_text(column.bins) if column.psi > column.noise else ""
             where = f"{column.column} in {column.period}" if several else column.column
-            rows.append((*numbers, column.reading, where + moved))
-        widths = [max(len(row[k]) for row in rows) for k in range(4)]
-        for psi, expected, noise, reading, rest in rows:
-            numbers = (f"{t:>{w}}" for t, w in zip((psi, expected, noise), widths, strict=False))
-            lines.append(f"  {'  '.join(numbers)}  {reading:<{widths[3]}}  {printable(rest)}")
+            rows.append((*numbers, column.reading, printable(where + moved)))
+        lines += text_table(rows, (3, 4), indent="  ")
         if len(self.columns) > _PRINTED:
             lines.append(f"  and {len(self.columns) - _PRINTED} more in .columns")
         return "\n".join(lines)

@@ -15,7 +15,7 @@ from directrix.files.layout import Array, Layout, classes_of, fold_sizes
 from directrix.moments.class_moments import ClassMoments
 from directrix.moments.counts.pair_counts import ROUNDING, PairCounts
 from directrix.rows.sums import exact_product, exact_sum
-from directrix.tables.binner import Binner, Runs
+from directrix.tables.binner import Binner, Runs, sparse_features
 
 # ── From counts of cells to moments of features, by one formula ───────────────────────────────────
 # Features are sums of cell indicators, x = T z with a matrix T of zeros and ones. With the weight
@@ -58,11 +58,8 @@ def cell_moments(counts: PairCounts) -> CellMoments:
 
 def feature_matrix(runs: Sequence[Runs]) -> Any:
     """Return the matrix T from cells to features, as a sparse array of int64."""
-    blocks = []
-    for run in runs:
-        feature = np.arange(run.n_features)[:, None]
-        blocks.append((feature >= run.start) & (feature < run.start + run.length))
-    return sparse.csr_array(sparse.block_diag(blocks, format="csr", dtype=np.int64))
+    by_column = [sparse_features([run], np.arange(len(run.start))[:, None]).T for run in runs]
+    return sparse.csr_array(sparse.block_diag(by_column, format="csr", dtype=np.int64))
 
 
 def feature_moments(counts: PairCounts, features: Any) -> ClassMoments:
