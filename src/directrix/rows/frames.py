@@ -1,7 +1,7 @@
 """Frame: the columns of a table of any library (NumPy, SciPy, pandas, polars, Arrow), one by one.
 
-Libraries are recognised by the methods of their types, so that none is imported. narwhals would not
-replace this: it reads no record batches, numbered or repeated names, or objects of several kinds.
+Libraries are recognised by the methods of their types, so that none is imported. narwhals reads no
+record batches or repeated names, rounds nullable integers, and takes five times as long for a row.
 """
 
 from __future__ import annotations
