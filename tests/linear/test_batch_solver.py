@@ -1,17 +1,15 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from tests.frontier.test_row_batch import rows
-from tests.frontier.test_sigmoid_problems import LEFT_OUT, PLAIN, ROBUST, objective
 
 from directrix.linear import batch_solver
 from directrix.linear.batch_solver import BatchSolver
 from directrix.linear.lbfgs import lbfgs
-from directrix.linear.margin import Logistic
 from directrix.linear.pairwise import PairwiseHinge
 from directrix.linear.ramp import Ramp
 from directrix.linear.recipes import Recipe, logistic_path
-from directrix.papers.chuang_2017 import Hinge
+from tests.linear.test_row_batch import rows
+from tests.linear.test_sigmoid_problems import LEFT_OUT, PLAIN, ROBUST, objective
 
 PAIRS = [Recipe(PairwiseHinge(), 1e-2), Recipe(Ramp(PairwiseHinge()), 1e-2)]
 
@@ -88,10 +86,3 @@ def test_the_number_of_jobs_changes_nothing(monkeypatch):
     assert one.keys() == two.keys()
     for key, line in one.items():
         np.testing.assert_array_equal(line, two[key])
-
-
-def test_which_losses_can_be_solved_together():
-    able = [recipe.loss for recipe in PLAIN + ROBUST + PAIRS]
-    assert all(map(BatchSolver.can_solve, able))
-    assert BatchSolver.can_solve(Logistic())
-    assert not BatchSolver.can_solve(Hinge())

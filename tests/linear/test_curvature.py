@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from tests.frontier.test_row_batch import rows
-from tests.frontier.test_sigmoid_problems import PLAIN, objective
 
 from directrix.linear import batch_solver as _curvature
 from directrix.linear.batch_solver import Anchor, Curvature, RowBatch
+from tests.linear.test_row_batch import rows
+from tests.linear.test_sigmoid_problems import PLAIN, objective
 
 RECIPE = PLAIN[0]
 

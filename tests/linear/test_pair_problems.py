@@ -1,8 +1,6 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from tests.frontier.test_row_batch import rows
-from tests.frontier.test_sigmoid_problems import objective
 
 from directrix.linear import batch_solver as _pair_problems
 from directrix.linear.batch_solver import PairProblems, RowBatch
@@ -10,6 +8,8 @@ from directrix.linear.margin import Logistic
 from directrix.linear.pairwise import PairwiseHinge
 from directrix.linear.ramp import Ramp
 from directrix.linear.recipes import Recipe
+from tests.linear.test_row_batch import rows
+from tests.linear.test_sigmoid_problems import objective
 
 LOSSES = [PairwiseHinge(kappa=0.5), Ramp(PairwiseHinge(kappa=0.5))]
 LEFT_OUT = [None, 0, 2]

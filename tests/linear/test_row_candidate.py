@@ -1,36 +1,35 @@
 import numpy as np
 import pytest
 from sweeps import cost_sweep
-from tests.frontier.test_row_frontier import compared, rows, solves, swept
 
 from directrix.fit.compare import scaled_lines, scores_of
 from directrix.fit.curves import ScoreCurves, round_scores
 from directrix.linear.row_frontier import RowFrontier
 from directrix.metrics import Error
+from tests.linear.test_row_frontier import compared, rows, solves, swept, without_fold
 
 __all__ = ["solves"]  # a fixture
 
 
 @pytest.mark.parametrize("index", [0, 3, 11])
 def test_held_out_rows_are_scored_by_lines_that_have_not_seen_them(index):
-    frontier = swept()
-    X, positive, weight, fold = rows()
+    exact = {"ftol": 1e-13}
+    frontier, given = swept(**exact), rows()
+    X, positive, weight, fold = given
     candidate = frontier.fitted[index]
     for number in range(3):
         tested = fold == number
         # Whatever the rows held out are, and whichever class: the line without them is the same.
-        other = RowFrontier(
-            np.where(tested[:, None], 1e3, X), positive ^ tested, weight + 5.0 * tested, fold
-        )
-        line = candidate.solution(number)
-        np.testing.assert_array_equal(other.plan([candidate.recipe])[0].solution(number), line)
-        training = X[~tested], positive[~tested], weight[~tested]
-        alone = RowFrontier(*training, None).plan([candidate.recipe])[0]
-        np.testing.assert_array_equal(alone.solution(None), line)
-        X_training, *others = training
-        scaled = scaled_lines(line[None], scores_of(X_training, line[None]), *others)[0]
-        np.testing.assert_allclose(candidate.fold_lines[number], scaled, rtol=1e-10)
-        scores = scores_of(X[tested], candidate.fold_lines[number][None])[:, 0]
+        changed = np.where(tested[:, None], 1e3, X), positive ^ tested, weight + 5.0 * tested
+        other = RowFrontier(*changed, fold, **exact)
+        line = candidate.fold_lines[number]
+        others = other.plan([candidate.recipe])[0].fold_lines[number]
+        np.testing.assert_allclose(others, line, rtol=1e-5)
+        training = without_fold(given, number)
+        solved = frontier.solutions[candidate.recipe.key, number][None]
+        scaled = scaled_lines(solved, scores_of(training[0], solved), *training[1:])[0]
+        np.testing.assert_allclose(line, scaled, rtol=1e-10)
+        scores = scores_of(X[tested], line[None])[:, 0]
         np.testing.assert_array_equal(candidate.curves.scores[tested], round_scores(scores))
 
 
@@ -40,7 +39,7 @@ def test_without_folds_the_rows_themselves_are_scored():
     assert frontier.folds == [None]
     for candidate in frontier.fitted:
         line = candidate.line
-        solved = candidate.solution(None)[None]
+        solved = frontier.solutions[candidate.recipe.key, None][None]
         scaled = scaled_lines(solved, scores_of(X, solved), positive, weight)[0]
         np.testing.assert_allclose(line, scaled, rtol=1e-10)
         np.testing.assert_array_equal(

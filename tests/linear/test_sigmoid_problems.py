@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from tests.frontier.test_row_batch import rows
 
 from directrix.linear import batch_solver as _sigmoid_problems
 from directrix.linear.batch_solver import RowBatch, SigmoidProblems
 from directrix.linear.beta_bernoulli import BetaBernoulli
 from directrix.linear.margin import Logistic
 from directrix.linear.recipes import Recipe
+from tests.linear.test_row_batch import rows
 
 PLAIN = [Recipe(Logistic(), 1e-2), Recipe(Logistic(), 1e-3, 10.0), Recipe(Logistic(), 1e-3, 0.1)]
 ROBUST = [

@@ -525,11 +525,6 @@ class BatchSolver:
         self._block_size = min(fitting, most, _MOST_PROBLEMS)
         self._parallel = Parallel(n_jobs=n_jobs, prefer="threads")
 
-    @staticmethod
-    def can_solve(loss: Loss) -> bool:
-        """Whether problems with a loss can be solved together."""
-        return _family(loss) is not None
-
     def solve(
         self,
         problems: Sequence[Problem],
@@ -572,10 +567,10 @@ class BatchSolver:
 
 
 def _family(loss: Loss) -> Hashable:
-    """Return what losses that are evaluated together have in common; None if it is nothing."""
+    """Return what losses that are evaluated together have in common."""
     if loss.sigmoid_mixture is not None:
         return loss.sigmoid_mixture[0] > 0.0  # without a floor there is less to compute
-    return None if loss.pair_kernel(np.zeros(1)) is None else loss
+    return loss
 
 
 def _anchor(problem: Problem, solutions: Solutions) -> Anchor:

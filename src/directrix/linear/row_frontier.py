@@ -8,14 +8,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from directrix._typing import AnyArray, FloatArray, IntArray
-from directrix.exceptions import silenced
 from directrix.fit.compare import scaled_lines, scores_of
 from directrix.fit.curves import Curves, ScoreCurves
 from directrix.linear.batch_solver import BatchSolver
-from directrix.linear.lbfgs import Solution, lbfgs, stop_after
+from directrix.linear.lbfgs import lbfgs, stop_after
 from directrix.linear.recipes import Key, Recipe
 
 #: Called with (n_done, n_planned) after each trial and each full fit, so possibly twice per
@@ -24,10 +22,9 @@ ReportCandidates = Callable[[int, int], None]
 
 # ── Candidates of the row frontier: the line of one recipe, fitted and compared on demand ─────────
 
-#: Iterations of L-BFGS at most: of a candidate, and of the final fit.
-ITERATIONS, _FINAL_ITERATIONS = 100, 500
-#: The final fit stops when one iteration lowers the objective by less than this share.
-_FINAL_FALL = 1e-7
+#: The final fit stops when one iteration lowers the objective by less than this share, or after so
+#: many.
+_FINAL_FALL, _FINAL_ITERATIONS = 1e-7, 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +52,8 @@ class RowCandidate:
     @property
     def chain(self) -> list[RowCandidate]:
         """The candidates that lead to this one, each starting from the one before."""
-        before = self._before()
-        return [self] if before is None else [*before.chain, self]
+        start = self.recipe.start
+        return [self] if start is None else [*self.frontier.plan([start])[0].chain, self]
 
     def fit(self) -> None:
         """Fit the candidate without each fold."""
@@ -91,56 +88,29 @@ class RowCandidate:
         frontier, key = self.frontier, (self.recipe.key, None)
         if key not in frontier.lines:
             # A line that was solved with others is good enough to compare, not to predict with.
-            frontier.lines[key] = self.refit(*frontier.training_rows(None))
+            frontier.lines[key] = self.refit(frontier.X, frontier.positive, frontier.weight)
         return self._in_features(frontier.lines[key])
 
     @property
     def fold_lines(self) -> list[FloatArray]:
         """For each fold the line made without it."""
         folds = [fold for fold in self.frontier.folds if fold is not None]
-        return [self._in_features(self._line(fold)) for fold in folds]
+        self.frontier.solve_together([self], folds)
+        return [self._in_features(self.frontier.lines[self.recipe.key, fold]) for fold in folds]
 
     def refit(self, X: Any, positive: AnyArray, weight: FloatArray) -> FloatArray:
         """Return the line of these rows, from where the candidate ended."""
-        self.frontier.solve_together([self], [None])
-        objective = self.recipe.objective(X, positive, weight)
-        solution = self.frontier.solve(
-            objective, self.solution(None), iterations=_FINAL_ITERATIONS, ftol=_FINAL_FALL
-        )
-        return self._scaled(solution.coef, X, positive, weight)
-
-    def solution(self, left_out: int | None) -> FloatArray:
-        """Return the coefficients as they were solved for, of all rows or without a fold."""
-        frontier, key = self.frontier, (self.recipe.key, left_out)
-        if key not in frontier.solutions:
-            start = self._start(left_out)
-            objective = self.recipe.objective(*frontier.training_rows(left_out))
-            with silenced(ConvergenceWarning):  # the final fit gives it, if it still applies
-                frontier.solutions[key] = frontier.solve(objective, start).coef
-        return frontier.solutions[key]
-
-    def _before(self) -> RowCandidate | None:
-        start = self.recipe.start
-        return None if start is None else self.frontier.plan([start])[0]
-
-    def _start(self, left_out: int | None) -> FloatArray:
-        before = self._before()
-        if before is None:
-            return np.zeros(self.frontier.X.shape[1] + 1)
-        return before.solution(left_out)
-
-    def _line(self, left_out: int | None) -> FloatArray:
-        frontier, key = self.frontier, (self.recipe.key, left_out)
-        if key not in frontier.lines:
-            self.solution(left_out)
-            frontier.score_together([self.recipe.key], [left_out])
-        return frontier.lines[key]
-
-    def _scaled(
-        self, line: FloatArray, X: Any, positive: AnyArray, weight: FloatArray
-    ) -> FloatArray:
-        rows = scores_of(X, line[None]), positive, weight
-        scaled: FloatArray = scaled_lines(line[None], *rows, reach=self.frontier.reach)[0]
+        frontier = self.frontier
+        frontier.solve_together([self], [None])
+        line = lbfgs(
+            self.recipe.objective(X, positive, weight),
+            frontier.solutions[self.recipe.key, None],
+            ftol=_FINAL_FALL,
+            signs=frontier.signs,
+            callback=stop_after(_FINAL_ITERATIONS),
+        ).coef[None]
+        scores = scores_of(X, line)
+        scaled: FloatArray = scaled_lines(line, scores, positive, weight, reach=frontier.reach)[0]
         return scaled
 
     def _in_features(self, line: FloatArray) -> FloatArray:
@@ -151,8 +121,8 @@ class RowCandidate:
         """Return the scores of the rows of some folds by lines made without them; others zero."""
         frontier, key = self.frontier, self.recipe.key
         scores = np.zeros(len(frontier.positive))
+        frontier.solve_together([self], folds)
         for number in folds:
-            self._line(number)
             scores[frontier.rows_of_fold(number)] = frontier.fold_scores[key, number]
         return scores
 
@@ -196,7 +166,6 @@ class RowFrontier:
     lines: dict[tuple[Key, int | None], FloatArray] = field(default_factory=dict)
     fold_scores: dict[tuple[Key, int | None], FloatArray] = field(default_factory=dict)
     held_out: dict[Key, ScoreCurves] = field(default_factory=dict)
-    _training: dict[int | None, tuple[Any, AnyArray, FloatArray]] = field(default_factory=dict)
     _tried: set[Key] = field(default_factory=set)
 
     def plan(self, recipes: Iterable[Recipe]) -> list[RowCandidate]:
@@ -219,39 +188,32 @@ class RowFrontier:
         candidates: Sequence[RowCandidate],
         folds: Sequence[int | None],
     ) -> None:
-        """Solve candidates without each of some folds, many at once, before they are asked for.
+        """Solve candidates without each of some folds, many at once, and score the rows left out.
 
         Those that a candidate starts from come first, in the same fold: a non-convex fit that
-        started from a solution of all rows would have seen the rows it is tested on. Candidates
-        that cannot be solved together are left to `RowCandidate.solution`.
+        started from a solution of all rows would have seen the rows it is tested on.
         """
         chains = (before.recipe for each in candidates for before in each.chain)
         waiting = list({recipe.key: recipe for recipe in chains}.values())
         while ready := [recipe for recipe in waiting if self._is_ready(recipe, folds)]:
-            self.solve_many(ready, folds)
+            pairs = [(recipe, fold) for recipe in ready for fold in folds]
+            problems = [pair for pair in pairs if (pair[0].key, pair[1]) not in self.solutions]
+            self.solutions |= self._batch_solver.solve(problems, self.solutions)
             waiting = [recipe for recipe in waiting if recipe not in ready]
         # Lines of all rows test no row, unless there are no folds: the final fit replaces them.
         tested = [fold for fold in folds if fold in self.folds]
-        self.score_together([each.recipe.key for each in candidates], tested)
+        self._score_together([each.recipe.key for each in candidates], tested)
 
     def _is_ready(self, recipe: Recipe, folds: Sequence[int | None]) -> bool:
-        """Whether a recipe can be solved with others, and what it starts from is solved."""
-        before = recipe.start
-        started = before is None or all((before.key, fold) in self.solutions for fold in folds)
-        return started and BatchSolver.can_solve(recipe.loss)
-
-    def solve_many(self, recipes: Sequence[Recipe], folds: Sequence[int | None]) -> None:
-        """Solve recipes without each of some folds."""
-        pairs = [(recipe, fold) for recipe in recipes for fold in folds]
-        problems = [pair for pair in pairs if (pair[0].key, pair[1]) not in self.solutions]
-        self.solutions |= self._batch_solver.solve(problems, self.solutions)
+        start = recipe.start
+        return start is None or all((start.key, fold) in self.solutions for fold in folds)
 
     @cached_property
     def _batch_solver(self) -> BatchSolver:
         rows = self.X, self.positive, self.weight, self.fold
         return BatchSolver(*rows, self.ftol, self.n_jobs, self.signs)
 
-    def score_together(self, keys: Sequence[Key], folds: Sequence[int | None]) -> None:
+    def _score_together(self, keys: Sequence[Key], folds: Sequence[int | None]) -> None:
         """Scale the lines of recipes, and score the rows of the fold that each leaves out."""
         for fold in folds:
             solved_keys = [key for key in keys if (key, fold) in self.solutions]
@@ -284,30 +246,6 @@ class RowFrontier:
     def folds(self) -> list[int | None]:
         """The folds that are left out one by one; [None], for nothing, if there are no folds."""
         return [None] if self.fold is None else [int(number) for number in np.unique(self.fold)]
-
-    def training_rows(self, left_out: int | None) -> tuple[Any, AnyArray, FloatArray]:
-        """Return the rows of the other folds; all rows for None."""
-        if left_out is None:
-            return self.X, self.positive, self.weight
-        if left_out not in self._training:
-            kept = np.flatnonzero(self.fold != left_out)
-            self._training[left_out] = self.X[kept], self.positive[kept], self.weight[kept]
-        return self._training[left_out]
-
-    def solve(
-        self,
-        objective: Any,
-        start: FloatArray,
-        iterations: int = ITERATIONS,
-        ftol: float | None = None,
-    ) -> Solution:
-        """Minimise by that many iterations of L-BFGS at most.
-
-        A candidate need not be solved to the last digit: rows decide whether it is any good. The
-        final fit has a smaller `ftol`.
-        """
-        ftol = self.ftol if ftol is None else ftol
-        return lbfgs(objective, start, ftol=ftol, signs=self.signs, callback=stop_after(iterations))
 
     def report_progress(self, candidate: RowCandidate) -> None:
         """Report how many candidates were tried.
