@@ -4,7 +4,6 @@ from scipy import sparse
 
 from directrix.fit.compare import (
     compare,
-    curve_maker,
     first_rows_per_class,
     held_out_scores,
     rescaled_weights,
@@ -92,25 +91,15 @@ def test_weight_is_repetition(row):
     assert weighted.best == repeated.best
 
 
-@pytest.mark.parametrize("factors", [(1.0, 1.0), (3.0, 0.7), (0.2, 5.0)])
-def test_curves_of_weights_by_class_are_those_of_weights_by_row(factors):
-    positive, scores, _ = labelled_scores()
-    weight = np.where(positive, *factors)
-    quick = curve_maker(positive, weight)(scores[:, 0])
-    slow = Curve.of(positive, scores[:, 0], weight)
-    np.testing.assert_array_equal(quick.levels, slow.levels)
-    assert quick.true_positives == pytest.approx(slow.true_positives, rel=1e-13)
-    assert quick.false_positives == pytest.approx(slow.false_positives, rel=1e-13)
-
-
-def test_curves_of_weights_by_row_use_each_of_them():
+@pytest.mark.parametrize("factors", [(1.0, 1.0), (3.0, 0.7), (0.2, 5.0), None])
+def test_curves_of_weights_by_class_and_by_row_are_sums_of_them(factors):
     positive, scores, weight = labelled_scores()
     weight[-1] += 1.0
-    curve = curve_maker(positive, weight)(scores[:, 0])
-    direct = Curve.of(positive, scores[:, 0], weight)
-    np.testing.assert_array_equal(curve.true_positives, direct.true_positives)
-    np.testing.assert_array_equal(curve.false_positives, direct.false_positives)
-    assert curve.positives + curve.negatives == weight.sum()
+    weight = weight if factors is None else np.where(positive, *factors)
+    curve = Curve.of(positive, scores[:, 0], weight)
+    for side, above in ((positive, curve.true_positives), (~positive, curve.false_positives)):
+        sums = [weight[side & (scores[:, 0] >= level)].sum() for level in curve.levels]
+        np.testing.assert_allclose(above, [0.0, *sums], rtol=1e-13)
 
 
 @pytest.mark.parametrize("holder", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])

@@ -19,7 +19,7 @@ from directrix.fit.curves import ScoreCurves
 from directrix.fit.evidence import CountEvidence, RowEvidence
 from directrix.fit.finish import finish
 from directrix.fit.guarantee import Guarantee
-from directrix.fit.operating_point import EffectiveCounts, Rule
+from directrix.fit.operating_point import Rule
 from directrix.fit.training_rows import Rows
 from directrix.metrics import AUC, Budget, Cost, Error, RecallAtFPR
 from directrix.metrics.score_histogram import bin_of, centres, histogram_of_scores
@@ -61,7 +61,7 @@ def test_scores_and_counts_of_them_have_the_same_end(metric, scored):
     of_rows = [ScoreCurves(*rows[1:2], each, *rows[2:4]) for each in scores]
     of_counts = [CountEvidence(folds, k) for k in range(len(scores))]
     by_rows = chosen_from(metric, of_rows, sizes_of(rows))
-    by_counts = chosen_from(metric, of_counts, EffectiveCounts(*of_counts[0].sizes))
+    by_counts = chosen_from(metric, of_counts, of_counts[0].sizes)
     assert by_rows.index == by_counts.index
     np.testing.assert_allclose(
         by_rows.comparison.deciding, by_counts.comparison.deciding, atol=1e-3

@@ -19,7 +19,7 @@ from directrix.engines import HashFolds
 from directrix.fit.choice import Choice
 from directrix.fit.evidence import CountEvidence
 from directrix.fit.finish import at_best_threshold
-from directrix.fit.operating_point import OF_LINES, EffectiveCounts
+from directrix.fit.operating_point import OF_LINES
 from directrix.metrics import RecallAtFPR
 from directrix.metrics.score_histogram import (
     BINS,
@@ -338,8 +338,7 @@ def test_where_one_class_for_all_is_best_the_threshold_is_beyond_all_scores():
 
     def best(factors):
         counted = CountEvidence((histogram,), 0, factors)
-        sizes = EffectiveCounts(*counted.sizes)
-        choice = Choice.only(resolve("error"), counted, sizes, OF_LINES)
+        choice = Choice.only(resolve("error"), counted, OF_LINES)
         return at_best_threshold(choice, counted).point.threshold
 
     assert best((1.0, 1.0)) > centres()[BINS // 2]

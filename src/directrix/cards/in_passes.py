@@ -33,7 +33,6 @@ from directrix.fit.fit_source import (
     profile_of_source,
     standing_weights,
 )
-from directrix.fit.operating_point import EffectiveCounts
 from directrix.metrics import AUC
 from directrix.tables import Binner, Column
 from directrix.tables.profile import TableProfile
@@ -90,8 +89,7 @@ def on_counts(judged: JudgedCard, counted: CountedScores, share: float) -> HeldO
         areas = [np.mean([metric.best_value(curve) for curve in each]) for each in folds]
         index = judged.good_size(np.array(areas))
     trials = None if trials is None else replace(trials, share=share)
-    effective = EffectiveCounts(*curves[0].sizes)
-    return HeldOutSizes(_ROWS, curves, evidence, effective, index, trials)
+    return HeldOutSizes(_ROWS, evidence, index, trials)
 
 
 @dataclass(frozen=True, eq=False)

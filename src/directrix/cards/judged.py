@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from scipy.special import logit
@@ -22,7 +21,7 @@ from directrix.cards.points import finished, in_scores, ties_split, to_double_od
 from directrix.cards.prior import CellKinds
 from directrix.cards.sizes import ScaledCard, Size, good_size, sizes_of_card
 from directrix.cards.unbinned import unbinned_scores
-from directrix.fit.choice import Choice, sizes_of
+from directrix.fit.choice import Choice
 from directrix.fit.compare import Comparison, compare
 from directrix.fit.curves import Curves, ScoreCurves, round_scores
 from directrix.fit.directions import Direction, DirectionPrices, flat_columns
@@ -30,7 +29,7 @@ from directrix.fit.evidence import Evidence, RowEvidence
 from directrix.fit.finish import End, FitResult, finish
 from directrix.fit.gap import Gap
 from directrix.fit.guarantee import Guarantee
-from directrix.fit.operating_point import OF_LINES, EffectiveCounts
+from directrix.fit.operating_point import OF_LINES
 from directrix.fit.report import CandidateResult, CardSize, DirectReport
 from directrix.fit.training_rows import Rows
 from directrix.fit.trials import HeldOutArea, Trials, label_noise
@@ -94,7 +93,7 @@ class FittedCard:
 
 @dataclass(frozen=True, eq=False)
 class HeldOutSizes:
-    """What held-out rows show of each size: its rates at every threshold, and its scores.
+    """What held-out rows show of each size.
 
     ``evidence`` has the scores of held-out rows and of rows set apart, if there are such. ``index``
     is the size to deliver. ``unbinned`` are the rates of logistic regression without bins on the
@@ -102,9 +101,7 @@ class HeldOutSizes:
     """
 
     name: str
-    curves: Sequence[Any]
     evidence: Sequence[tuple[Evidence, Evidence | None]]
-    effective: EffectiveCounts
     index: int
     trials: Trials | None
     unbinned: Curves | None = None
@@ -269,10 +266,7 @@ class JudgedCard:
             index = self.good_size(np.append(areas[len(self.grown.tried) :], full))
         if rows.fold is not None:
             unbinned = self._curves(unbinned_scores(rows, self.kinds, self.grown.passed))
-        curves = [self._curves(odds) for odds in scores]
-        return HeldOutSizes(
-            rows.name, curves, evidence, sizes_of(rows), index, self.trials, unbinned
-        )
+        return HeldOutSizes(rows.name, evidence, index, self.trials, unbinned)
 
     def edit_start(self, values: FloatArray, size: CardSize | None) -> EditStart:
         """Return what an editor begins with; ``values`` are those of the columns of the rows."""
@@ -282,14 +276,15 @@ class JudgedCard:
         self, metric: Metric, guarantee: Guarantee | None, held_out: HeldOutSizes
     ) -> FittedCard:
         """Return the delivered size for a metric, with all other sizes."""
+        curves: list[Curves] = [known.curves for known, _ in held_out.evidence]
         others = [] if held_out.unbinned is None else [held_out.unbinned]
-        comparison = compare(metric, [*held_out.curves, *others])
+        comparison = compare(metric, [*curves, *others])
         every = []
         for k, size in enumerate(self.pointed):
-            choice = Choice.only(metric, held_out.curves[k], held_out.effective, OF_LINES)
+            evidence, reserved = held_out.evidence[k]
+            choice = Choice.only(metric, evidence, OF_LINES)
             if not size.is_constant:
                 choice = replace(choice, trials=held_out.trials)
-            evidence, reserved = held_out.evidence[k]
             end = finish(metric, choice, evidence, guarantee, reserved)
             line = size.line - np.array([0.0, end.point.threshold])
             make = in_scores if self.settings.scale is None else finished
@@ -333,10 +328,11 @@ class JudgedCard:
             (tried,),
             name,
             why,
+            expected=end.point.estimate,
             unbinned_baseline=ahead_of(full + 1) if known else None,
             directions=self.prices.of(metric, self._flat),
             chance=float("nan") if end.choice is None else end.choice.chance,
             size=None if size.is_full else CardSize(n_lines, full_lines, ahead_of(full)),
-            ties=ties_split(metric, held_out.curves[k]) if whole else None,
+            ties=ties_split(metric, held_out.evidence[k][0].curves) if whole else None,
             columns_tried=None if passed is None else (int(passed[None].sum()), len(kinds)),
         )

@@ -24,7 +24,6 @@ from directrix.fit.compare import (
     Candidate,
     Comparison,
     OneStandardError,
-    curve_maker,
 )
 from directrix.fit.criterion import Criterion
 from directrix.fit.curves import Curves
@@ -42,7 +41,7 @@ from directrix.fit.shares import effective_rows
 from directrix.fit.training_rows import Rows
 from directrix.fit.trials import Trials, label_noise
 from directrix.metrics import AUC
-from directrix.metrics.base import Metric
+from directrix.metrics.base import Curve, Metric
 from directrix.metrics.limit import Limit
 
 #: Factor from which standard errors that few rows widen are not printed as such.
@@ -84,21 +83,22 @@ class Choice:
     variance: ClaimVariance = OF_LINES
 
     @classmethod
-    def only(
-        cls, metric: Metric, curves: Curves, sizes: EffectiveCounts, variance: ClaimVariance
-    ) -> Choice:
-        """Return the choice of the only candidate, whose threshold alone is chosen."""
-        value, zero = metric.best_value(curves.whole), np.zeros(1)
+    def only(cls, metric: Metric, evidence: Any, variance: ClaimVariance) -> Choice:
+        """Return the choice of the only candidate, whose threshold alone is chosen.
+
+        ``evidence`` are its held-out scores.
+        """
+        whole, zero = evidence.whole, np.zeros(1)
         return cls(
             metric,
             Criterion(metric),
-            curves.parts([curves]),
+            evidence.curves.parts([evidence.curves]),
             zero,
             zero,
-            np.array([value]),
+            np.array([metric.best_value(whole)]),
             OneStandardError(zero, zero[None]),
-            sizes,
-            curves.whole.prior,
+            evidence.sizes,
+            whole.prior,
             variance=variance,
         )
 
@@ -353,10 +353,10 @@ class RefitChange(NamedTuple):
         gap = RateGap.of(more, rows.positive, rows.weight)
         area = chance = 0.0
         if not metric.uses_threshold:
-            curve_of = curve_maker(rows.positive, rows.weight)
-            areas = [metric.best_value(curve_of(column)) for column in every.T]
+            positive, weight = rows.positive, rows.weight
+            areas = [metric.best_value(Curve.of(positive, each, weight)) for each in every.T]
             area = float(areas[0] - np.mean(areas[1:]))
-            chance = metric.best_value(curve_of(np.zeros(len(every))))
+            chance = metric.best_value(Curve.of(positive, np.zeros(len(every)), weight))
         folds = every.shape[1] - 1
         growth = float(np.sqrt(folds / (folds - 1))) if folds > 1 else np.inf
         return cls(gap, area, growth, chance)

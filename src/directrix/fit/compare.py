@@ -5,7 +5,7 @@ Every classifier brings the scores of its candidates here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.fit.criterion import Criterion, with_folds
-from directrix.fit.curves import Curves, class_factors_of
+from directrix.fit.curves import Curves
 from directrix.metrics.base import Curve, Metric
 
 # ── What a candidate is: one linear model to choose among, whatever it is made from ───────────────
@@ -236,14 +236,6 @@ def compare_values(
         deciding[0],
         deciding[1:].T,
     )
-
-
-def curve_maker(positive: AnyArray, weight: FloatArray) -> Callable[[FloatArray], Curve]:
-    """Return a function from scores to their curve; half the cost if weights depend on class."""
-    factors = class_factors_of(positive, weight)
-    if factors is not None:
-        return lambda scores: Curve.of(positive, scores).scaled(*factors)
-    return lambda scores: Curve.of(positive, scores, weight)
 
 
 def scores_of(X: Any, lines: FloatArray) -> FloatArray:

@@ -58,7 +58,6 @@ class ScoreCurves:
         self._positive, self._weight = positive[order], weight[order]
         self._sorted = self.scores[order]
         self._fold = None if fold is None else fold[order]
-        self._factors = class_factors_of(positive, weight)
 
     def criterion(self, metric: Metric) -> Criterion:
         """Return what candidates are chosen by on these rows."""
@@ -67,7 +66,7 @@ class ScoreCurves:
     @cached_property
     def whole(self) -> Curve:
         """The curve of all rows."""
-        return self._curve(slice(None), 1.0)
+        return Curve.of_sorted(self._positive, self._sorted, self._weight)
 
     @cached_property
     def folds(self) -> tuple[Curve, ...]:
@@ -77,8 +76,9 @@ class ScoreCurves:
         total, curves = float(self._weight.sum()), []
         for number in np.flatnonzero(np.bincount(self._fold)):
             rows = np.flatnonzero(self._fold == number)
-            factor = total / float(self._weight[rows].sum())  # a quota may be a count of all rows
-            curves.append(self._curve(rows, factor))
+            weight = self._weight[rows]
+            weight = weight * (total / float(weight.sum()))  # a quota may be a count of all rows
+            curves.append(Curve.of_sorted(self._positive[rows], self._sorted[rows], weight))
         return tuple(curves)
 
     def parts(self, curves: Sequence[ScoreCurves]) -> PartCurves:
@@ -87,13 +87,6 @@ class ScoreCurves:
         scores = np.column_stack([each.scores for each in curves])
         return PartCurves.of(scores, positive, weight, group)
 
-    def _curve(self, rows: Any, factor: float) -> Curve:
-        positive, scores = self._positive[rows], self._sorted[rows]
-        if self._factors is None:
-            return Curve.of_sorted(positive, scores, factor * self._weight[rows])
-        by_class = (factor * weight for weight in self._factors)
-        return Curve.of_sorted(positive, scores).scaled(*by_class)
-
 
 def round_scores(scores: FloatArray) -> FloatArray:
     """Round scores to multiples of 2⁻⁴⁰, so that equal rows tie.
@@ -101,12 +94,6 @@ def round_scores(scores: FloatArray) -> FloatArray:
     A matrix product may differ in the last digit between equal rows at different positions.
     """
     return np.rint(scores * _GRID) / _GRID
-
-
-def class_factors_of(positive: AnyArray, weight: FloatArray) -> tuple[float, float] | None:
-    """Return the weight of every positive and of every negative, if all of a class are equal."""
-    factors = float(weight[positive.argmax()]), float(weight[positive.argmin()])
-    return factors if np.array_equal(weight, np.where(positive, *factors)) else None
 
 
 def histogram_curve(counts: FloatArray, factors: tuple[float, float]) -> Curve:

@@ -9,17 +9,23 @@ from functools import cached_property
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray, IntArray
-from directrix.fit.choice import RateGap, RefitChange, RefitScores
+from directrix.fit.choice import RateGap, RefitChange, RefitScores, sizes_of
 from directrix.fit.choice_validation import PartCurves
 from directrix.fit.compare import (
     FIRST_ROWS,
-    curve_maker,
     first_rows_per_class,
     rescaled_weights,
     scores_of,
 )
 from directrix.fit.criterion import Criterion
-from directrix.fit.curves import bins_above, edge, histogram_curve, round_scores, weights_above
+from directrix.fit.curves import (
+    ScoreCurves,
+    bins_above,
+    edge,
+    histogram_curve,
+    round_scores,
+    weights_above,
+)
 from directrix.fit.guarantee import (
     Guarantee,
     finite_threshold,
@@ -188,7 +194,18 @@ class RowEvidence:
     @cached_property
     def whole(self) -> Curve:
         """The rates at every threshold."""
-        return curve_maker(self.rows.positive, self.rows.weight)(self.scores)
+        return Curve.of(self.rows.positive, self.scores, self.rows.weight)
+
+    @cached_property
+    def curves(self) -> ScoreCurves:
+        """The scores, which candidates are chosen by."""
+        rows = self.rows
+        return ScoreCurves(rows.positive, self.scores, rows.weight, rows.fold, rows.group)
+
+    @property
+    def sizes(self) -> EffectiveCounts:
+        """Effective sample size of each class."""
+        return sizes_of(self.rows)
 
     def threshold(self, index: int) -> float:
         """Return one of the thresholds of the curve; beyond all scores if it is infinite."""
@@ -278,12 +295,17 @@ class CountEvidence:
         scales = [total / (each.positives + each.negatives) for each in curves]
         return tuple(each.scaled(by, by) for each, by in zip(curves, scales, strict=True))
 
+    @property
+    def curves(self) -> CountEvidence:
+        """These scores, which candidates are chosen by."""
+        return self
+
     @cached_property
-    def sizes(self) -> tuple[float, float]:
-        """The effective rows of the positives and of the negatives."""
+    def sizes(self) -> EffectiveCounts:
+        """Effective sample size of each class."""
         every = tree_sum(self.histograms)
         n_neg, n_pos = every.weight**2 / every.weight_sq
-        return float(n_pos), float(n_neg)
+        return EffectiveCounts(float(n_pos), float(n_neg))
 
     def criterion(self, metric: Metric) -> Criterion:
         """Return what candidates are chosen by on these rows."""

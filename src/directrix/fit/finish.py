@@ -20,7 +20,6 @@ from directrix.exceptions import (
     find_stacklevel,
 )
 from directrix.fit.choice import Choice, limit_caution, prior_of, sizes_of
-from directrix.fit.compare import curve_maker
 from directrix.fit.evidence import (
     CountEvidence,
     Evidence,
@@ -34,7 +33,6 @@ from directrix.fit.operating_point import (
     OF_LINES,
     Calibration,
     ClaimVariance,
-    EffectiveCounts,
     OnRows,
     OperatingPoint,
     Rates,
@@ -333,7 +331,7 @@ def priced(end: End) -> End:
             for rate, less, more in zip(shown[:2], before[:2], after[:2], strict=True)
         )
         expected = rates_of(metric, tpr, fpr, prior, cost.value)
-        curve = curve_maker(rows.positive, plain.weight)(scores)
+        curve = Curve.of(rows.positive, scores, plain.weight)
         variance = OF_LINES if end.choice is None else end.choice.variance
         less_sure = sizes_of(plain).over(variance.best).less_sure(shown, expected)
         intervals = intervals_of(metric, expected, curve, less_sure)
@@ -438,7 +436,7 @@ def point_at(metric: Metric, held_out: HeldOut) -> OperatingPoint:
         msg = f"{metric.label} ranks rows and has no threshold: name a metric that has one"
         raise ValueError(msg)
     evidence = CountEvidence(held_out.histograms)
-    choice = Choice.only(metric, evidence, EffectiveCounts(*evidence.sizes), held_out.variance)
+    choice = Choice.only(metric, evidence, held_out.variance)
     point = at_best_threshold(choice, evidence).point
     warn_of(limit_caution(metric, choice.sizes))
     above = held_out.in_decisions(point.threshold)

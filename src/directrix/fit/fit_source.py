@@ -32,7 +32,6 @@ from directrix.fit.choice import Chosen, choose
 from directrix.fit.compare import compare
 from directrix.fit.evidence import CountEvidence
 from directrix.fit.guarantee import Guarantee
-from directrix.fit.operating_point import EffectiveCounts
 from directrix.fit.training_rows import (
     Rows,
     class_factors,
@@ -238,8 +237,7 @@ class CountedScores:
         """Choose among the candidates as on rows; see `choose`."""
         curves, complexities = self.curves, [each.complexity for each in candidates]
         comparison = compare(metric, curves, curves[0].criterion(metric), complexities)
-        sizes = EffectiveCounts(*curves[0].sizes)
-        return choose(metric, candidates, comparison, sizes, curves)
+        return choose(metric, candidates, comparison, curves[0].sizes, curves)
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,6 @@ from scipy.stats import binom
 from directrix._typing import AnyArray, FloatArray
 from directrix.exceptions import OutOfReachError, UnusedBudgetWarning, find_stacklevel
 from directrix.fit.choice import sizes_of
-from directrix.fit.compare import curve_maker
 from directrix.fit.money import stated_metric
 from directrix.fit.operating_point import (
     EffectiveCounts,
@@ -440,8 +439,8 @@ def point_of_rows(
     ``apart`` are the reserved rows, used neither to fit nor to choose, and ``scores`` theirs.
     """
     once = guarantee.counted_rows(apart)
-    counted = curve_maker(apart.positive, once)(scores)
-    curve = curve_maker(apart.positive, apart.weight)(scores)
+    counted = Curve.of(apart.positive, scores, once)
+    curve = Curve.of(apart.positive, scores, apart.weight)
     # Rows of segments are set apart in other shares than there are of them.
     alike = apart.costs is None and apart.group is None and not guarantee.in_segments
     weighted = None if alike else curve
@@ -451,7 +450,7 @@ def point_of_rows(
     bounds, segments = (-np.inf, np.inf), apart.segments
     if guarantee.in_segments and segments is not None:
         inside = [segments.number == number for number in range(len(segments.names))]
-        curves_of = (curve_maker(apart.positive[one], once[one])(scores[one]) for one in inside)
+        curves_of = (Curve.of(apart.positive[one], scores[one], once[one]) for one in inside)
         bounds = guarantee.bounds(zip(segments.names, curves_of, strict=True))
     threshold = guarantee.threshold(metric, counted, grid, weighted, *bounds)
     index, once_index = (int(np.count_nonzero(c.levels > threshold)) for c in (curve, counted))
@@ -480,7 +479,7 @@ def _rates_without_choice(
     for part in range(_PARTS):
         own, rest = parts == part, used & (parts != part)
         try:
-            curve = curve_maker(apart.positive[rest], once[rest])(scores[rest])
+            curve = Curve.of(apart.positive[rest], scores[rest], once[rest])
             flagged = scores[rest][scores[rest] > guarantee.threshold(metric, curve)]
             above[own] = scores[own] >= flagged.min(initial=np.inf)
         except OutOfReachError:
@@ -514,7 +513,7 @@ def _within_budget(
     base = guarantee.threshold(metric, counted, (), weighted, least)
     kept = kept.at_least(base).counted(scores, periods)
     above = scores - kept.of_rows(periods.team, len(scores))
-    curve = curve_maker(apart.positive, apart.weight)(above)
+    curve = Curve.of(apart.positive, above, apart.weight)
     index = int(np.count_nonzero(curve.levels > 0))
     sizes = sizes_of(apart)
     point = guaranteed_point(metric, guarantee, curve, index, kept.lowest, sizes)

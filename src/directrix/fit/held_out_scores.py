@@ -33,8 +33,8 @@ from directrix.exceptions import (
     silenced,
 )
 from directrix.fit.choice import Choice, RefitScores, sizes_of
-from directrix.fit.compare import centre_and_scale, curve_maker
-from directrix.fit.curves import ScoreCurves, round_scores
+from directrix.fit.compare import centre_and_scale
+from directrix.fit.curves import round_scores
 from directrix.fit.evidence import RowEvidence
 from directrix.fit.finish import End, finish
 from directrix.fit.guarantee import THRESHOLD_SHARE, Guarantee
@@ -53,7 +53,7 @@ from directrix.fit.training_rows import (
     splits_given,
 )
 from directrix.metrics import AUC
-from directrix.metrics.base import Metric
+from directrix.metrics.base import Curve, Metric
 from directrix.rows.frames import feature_names_of, is_frame
 from directrix.rows.keys import copy_keys, copy_numbers, hash_with_label, position_keys, row_hash
 from directrix.rows.rows import as_rows
@@ -523,9 +523,8 @@ def finish_scores(
         rows = rows._replace(fold=fold)
     scores = round_scores(np.asarray(rows.X)[:, 0])
     if guarantee is None:
-        curves = ScoreCurves(rows.positive, scores, rows.weight, None, rows.group)
-        choice = Choice.only(metric, curves, sizes_of(rows), variance)
-        return finish(metric, choice, RowEvidence(rows, scores, refit=refit))
+        evidence = RowEvidence(rows, scores, refit=refit)
+        return finish(metric, Choice.only(metric, evidence, variance), evidence)
     suggesting, apart = None, RowEvidence(rows, scores)
     if any(limit.rate == "precision" for limit in guarantee.limits):
         # Other rows than the testing ones suggest an order of thresholds.
@@ -539,7 +538,7 @@ def finish_scores(
 
 def report_on_scores(metric: Metric, rows: Rows, given: HeldOutScores) -> DirectReport:
     """Report a model that was compared with no other."""
-    curve = curve_maker(rows.positive, rows.weight)(np.asarray(rows.X)[:, 0])
+    curve = Curve.of(rows.positive, np.asarray(rows.X)[:, 0], rows.weight)
     tried = (CandidateResult(given.name, metric.best_value(curve), float("nan")),)
     chance = metric.chance(curve.prior, curve.positives + curve.negatives)
     return DirectReport(metric, "held-out rows", tried, given.name, given.why, chance=chance)
@@ -567,7 +566,7 @@ def warn_about_refit(
 def warn_about_reversed(rows: Rows, positive: Any, other: Any) -> None:
     """Warn if scores rank the positive class below the other beyond chance."""
     scores = np.asarray(rows.X)[:, 0]
-    auc = AUC().best_value(curve_maker(rows.positive, rows.weight)(scores))
+    auc = AUC().best_value(Curve.of(rows.positive, scores, rows.weight))
     error = float(np.sqrt(sizes_of(rows).variance_by_chance))
     if auc + _REVERSED * error < 0.5:
         warn(ReversedScoresWarning(auc, positive, other), stacklevel=find_stacklevel())

@@ -60,10 +60,11 @@ class Curve:
         weight : array of shape (n,), optional
         """
         last = np.append(np.flatnonzero(scores[1:] != scores[:-1]), len(scores) - 1)
-        if weight is None:  # counting whole rows takes half the time
-            above = np.cumsum(positive)[last].astype(np.float64)
-            below = last + 1.0 - above
-        else:
+        factors = (1.0, 1.0) if weight is None else _weights_of_classes(positive, weight)
+        if factors is not None:  # counting whole rows takes half the time
+            count = np.cumsum(positive)[last].astype(np.float64)
+            above, below = factors[0] * count, factors[1] * (last + 1.0 - count)
+        elif weight is not None:
             above = np.cumsum(np.where(positive, weight, 0.0))[last]
             below = np.cumsum(np.where(positive, 0.0, weight))[last]
         return cls(scores[last], np.append(0.0, above), np.append(0.0, below))
@@ -197,6 +198,12 @@ def _between(upper: Any, lower: Any) -> Any:
     with np.errstate(invalid="ignore"):  # there is none between −∞ and +∞
         middle = lower / 2.0 + upper / 2.0
     return np.where(middle < upper, middle, lower)
+
+
+def _weights_of_classes(positive: AnyArray, weight: FloatArray) -> tuple[float, float] | None:
+    # The weight of each positive and of each negative; None if they differ within a class.
+    factors = float(weight[positive.argmax()]), float(weight[positive.argmin()])
+    return factors if np.array_equal(weight, np.where(positive, *factors)) else None
 
 
 def checked(y: Any, scores: Any, sample_weight: Any) -> tuple[Any, FloatArray, FloatArray]:
