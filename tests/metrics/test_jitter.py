@@ -5,9 +5,7 @@ import pytest
 from scipy.special import ndtr
 
 from directrix.metrics import (
-    AUC,
     MCC,
-    AveragePrecision,
     Cost,
     FBeta,
     FPRAtRecall,
@@ -135,9 +133,7 @@ def test_scores_count_by_their_order_and_weights_by_their_ratio(metric):
     assert jittered(metric, same, 120.0, 280.0) == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize(
-    "metric", [*METRICS, AUC(), AveragePrecision()], ids=lambda metric: type(metric).__name__
-)
+@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: type(metric).__name__)
 def test_a_stack_has_the_values_of_its_curves(metric):
     curves = [Curve.of(scored(seed=0)[0], np.arange(400.0) * sign) for sign in (1, -1)]
     stack = CurveStack(
@@ -146,8 +142,3 @@ def test_a_stack_has_the_values_of_its_curves(metric):
     )
     expected = [jittered(metric, curve, 120.0, 280.0) for curve in curves]
     np.testing.assert_allclose(jittered(metric, stack, 120.0, 280.0), [expected], rtol=1e-12)
-
-
-def test_a_ranking_is_the_average_of_its_thresholds_already():
-    curve = Curve.of(*scored())
-    assert jittered(AUC(), curve, 3.0, 4.0) == AUC().best_value(curve)

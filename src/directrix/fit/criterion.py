@@ -102,12 +102,11 @@ class Criterion:
         """
         metric, sign = self.metric, -1.0 if self.metric.greater_is_better else 1.0
         if self._is_metric:
-            best: Any = metric.best_values if isinstance(curve, CurveStack) else metric.best_value
-            loss = sign * best(curve)
+            loss = sign * _best(metric, curve)
             return loss, loss
         rows = _JITTER**2 * parts
         of_metric = sign * jittered(metric, curve, self.n_pos / rows, self.n_neg / rows)
-        area = jittered(AUC(), curve, self.n_pos, self.n_neg)
+        area = _best(AUC(), curve)
         return of_metric, sign * (self.chance + (2.0 * area - 1.0) * (self.perfect - self.chance))
 
     def joined(self, of_metric: FloatArray, ranking: FloatArray) -> FloatArray:
@@ -146,6 +145,11 @@ class Criterion:
             return self
         place = int(np.flatnonzero(candidates == self.reference)[0])
         return replace(self, shares=self.shares[candidates], reference=place)
+
+
+def _best(metric: Any, curve: Curve) -> Any:
+    stacked = isinstance(curve, CurveStack)
+    return metric.best_values(curve) if stacked else metric.best_value(curve)
 
 
 def with_folds(table: FloatArray) -> FloatArray:

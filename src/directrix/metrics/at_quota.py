@@ -31,7 +31,6 @@ class QuotaMetric(Metric):
 
     @abstractmethod
     def _flagged(self, curve: Curve) -> float:
-        """Return the weight of the rows that are flagged."""
 
     @abstractmethod
     def _value(self, caught: float, flagged: float, curve: Curve) -> float:

@@ -201,7 +201,6 @@ def _between(upper: Any, lower: Any) -> Any:
 
 
 def _weights_of_classes(positive: AnyArray, weight: FloatArray) -> tuple[float, float] | None:
-    # The weight of each positive and of each negative; None if they differ within a class.
     factors = float(weight[positive.argmax()]), float(weight[positive.argmin()])
     return factors if np.array_equal(weight, np.where(positive, *factors)) else None
 

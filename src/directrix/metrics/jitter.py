@@ -25,7 +25,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from directrix._typing import FloatArray, IntArray
-from directrix.metrics.base import Curve, CurveStack, Metric
+from directrix.metrics.base import Curve, Metric
 
 #: Difference that counts as rounding, in units of the metric.
 _ROUNDING = 1e-9
@@ -34,14 +34,9 @@ _ROUNDING = 1e-9
 def jittered(metric: Metric, curve: Curve, n_pos: Any, n_neg: Any) -> Any:
     """Return a metric of rates averaged over its threshold's own uncertainty.
 
-    A ranking is the average of its thresholds already, and stays as it is. ``n_pos`` and ``n_neg``
-    are effective rows of each class, which know the threshold; the curves of a stack have arrays of
-    values.
+    ``n_pos`` and ``n_neg`` are effective rows of each class, which know the threshold; the curves
+    of a stack have arrays of values.
     """
-    if not metric.uses_threshold:
-        if isinstance(curve, CurveStack):
-            return metric.best_values(curve)
-        return metric.best_value(curve)
     values = np.asarray(metric.at_rates(curve.tpr, curve.fpr, curve.prior))
     mean = (threshold_chances(metric, curve, values, n_pos, n_neg) * values).sum(axis=-1)
     return mean if mean.ndim else float(mean)
