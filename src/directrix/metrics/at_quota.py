@@ -31,6 +31,7 @@ class QuotaMetric(Metric):
 
     @abstractmethod
     def _flagged(self, curve: Curve) -> float:
+        """Return the weight of the rows that are flagged."""
 
     @abstractmethod
     def _value(self, caught: float, flagged: float, curve: Curve) -> float:
