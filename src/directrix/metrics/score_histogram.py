@@ -356,7 +356,6 @@ class ScoreHistogram(Summary):
         }
 
     def _require_same_kind(self, other: ScoreHistogram) -> None:
-        """Raise ValueError unless another histogram may be added to this one."""
         others = other._kind()
         for noun, mine in self._kind().items():
             if mine != others[noun]:
