@@ -462,15 +462,17 @@ class Binner(LinkedEstimator, TransformerMixin, BaseEstimator):
         return binner
 
     @classmethod
-    def of_bins(cls, bins: Sequence[Bins]) -> Self:
-        """Return a fitted binner with given bins, of columns with names.
+    def of_bins(cls, bins: Sequence[Bins], *, named: bool = True) -> Self:
+        """Return a fitted binner with given bins.
 
         Parameters
         ----------
         bins : sequence of NumberBins and LevelBins
+        named : bool
+            Whether the columns have names.
         """
         binner = cls()
-        binner._set_bins(tuple(bins), (), named=True)
+        binner._set_bins(tuple(bins), (), named=named)
         return binner
 
     def save(self, path: str | os.PathLike[str]) -> None:

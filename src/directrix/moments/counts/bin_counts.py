@@ -184,12 +184,7 @@ class BinCounts(ClasswiseSummary):
     @property
     def binner(self) -> Binner:
         """A fitted ``Binner`` with these bins, without crosses and otherwise with its defaults."""
-        binner = Binner()
-        binner.bins_, binner.crosses_ = self.bins, ()
-        binner.n_features_in_ = len(self.bins)
-        if self.named:
-            binner.feature_names_in_ = np.array(self.column_names, dtype=object)
-        return binner
+        return Binner.of_bins(self.bins, named=self.named)
 
     @property
     def column_names(self) -> tuple[str, ...]:
