@@ -202,6 +202,7 @@ def empty_arrays(n_parts, n_features, n_classes=0):
         for name in ARRAYS
     }
     rows = {"class": "i4", "weight": "f8", "fold": "i4", "hash": "u8", "identity": "u8"}
+    rows["segment"] = "i4"
     return moments | {
         "sample_X": np.zeros((0, n_features), np.float32),
         "sample_threshold": np.zeros(n_classes, np.uint64),
@@ -219,6 +220,7 @@ def header(**changes):
         "n_features": 1,
         "prior": None,
         "sample": None,
+        "segments": None,
         "version": 1,
         "writer": "a test",
     }

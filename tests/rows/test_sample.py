@@ -1,7 +1,8 @@
 import numpy as np
+import pandas as pd
 import pytest
 
-from directrix import Moments
+from directrix import Moments, summarize
 from directrix.rows.keys import key_hash, row_hash
 from directrix.rows.rows import as_rows
 from directrix.rows.sample import RowSample
@@ -247,3 +248,50 @@ def test_values_that_single_precision_would_change_stay_double():
     assert sample.X.dtype == np.float64
     assert np.isin(sample.X[:, 2], far[:, 2]).all()
     assert Moments.of(X * 1e60, Y).sample.X.dtype == np.float64
+
+
+@pytest.mark.parametrize("key", [None, "id"])
+def test_segments_of_sampled_rows_add_subtract_and_are_kept_in_files(key, tmp_path):
+    rng = np.random.default_rng(4)
+    # Rows come twice, in other segments too.
+    rows = pd.DataFrame({"a": rng.integers(0, 9, 600).astype(float), "id": np.arange(600)})
+    rows = rows.assign(land=rng.choice(["DE", "FR", "LV"], 600), y=rng.random(600) < 0.3)
+
+    def summary(some):
+        roles = {"target": "y", "features": ["a"], "segment": "land", "key": key}
+        return summarize(some, sample=100, progress=False, **roles)
+
+    whole = summary(rows)
+    assert "rows in 3 segments" in repr(whole)
+    if key:
+        of_id = rows.set_index(key_hash([rows["id"].to_numpy()]))["land"]
+        sampled = of_id.loc[whole.sample.identity]
+        assert whole.sample.segment.tolist() == sampled.tolist()
+        parts = [summary(rows[k::3]) for k in (2, 0, 1)]
+        assert (parts[0] + parts[1] + parts[2]).sample == whole.sample
+        assert (whole - parts[0]).sample.segment.tolist() == [
+            land
+            for land, of in zip(sampled, sampled.index, strict=True)
+            if of not in parts[0].sample.identity
+        ]
+    assert summary(rows.iloc[::-1]).sample == whole.sample
+    in_memory = Moments.of(
+        rows[["a"]], rows["y"], segment=rows["land"], sample=100, key=rows["id"] if key else None
+    )
+    assert in_memory.sample == whole.sample
+    whole.save(tmp_path / "whole.moments")
+    assert Moments.load(tmp_path / "whole.moments") == whole
+    with pytest.raises(ValueError, match="give both segment="):
+        whole + summarize(rows, target="y", features=["a"], key=key, progress=False)
+
+
+def test_segments_need_names_and_a_sample():
+    X, y = np.eye(4), np.arange(4) % 2
+    with pytest.raises(ValueError, match="segment= a sample"):
+        Moments.of(X, y, segment=list("abcd"), sample=0)
+    with pytest.raises(ValueError, match="segment is missing in 1 rows"):
+        Moments.of(X, y, segment=["a", "b", None, "c"])
+    with pytest.raises(ValueError, match="each of 4 rows, not shape"):
+        summarize(X, target=y, segment=["a", "b"])
+    with pytest.raises(TypeError, match="texts or numbers, not date"):
+        Moments.of(X, y, segment=np.arange(4).astype("datetime64[D]"))

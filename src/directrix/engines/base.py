@@ -17,6 +17,7 @@ from directrix.moments import FeatureMap, Moments
 from directrix.moments.feature_map import MAPS
 from directrix.moments.moments import SAMPLE_ROWS
 from directrix.rows.labels import ordered_names
+from directrix.rows.sample import require_sample
 from directrix.rows.sums import TreeSum
 
 #: Engines in the order in which they are asked to accept a source. Spark data frames can be read as
@@ -33,6 +34,7 @@ def summarize(  # noqa: PLR0913 - every role of a column is an argument
     weight: Any = None,
     fold: Any = None,
     by: Any = None,
+    segment: Any = None,
     sample: int = SAMPLE_ROWS,
     key: Any = None,
     transform: Any = None,
@@ -70,6 +72,9 @@ def summarize(  # noqa: PLR0913 - every role of a column is an argument
         Fold numbers from zero, given like the target, or a rule that computes them from keys.
     by : str, int or array, optional
         Column of groups; a separate summary is returned for each of its values.
+    segment : str, int or array, optional
+        Segment of each row, such as a country, which the sample keeps beside its rows: the
+        operating point of a model that is learned from it has the rates in each.
     sample : int
         Largest number of rows of each class that a summary keeps; 0 for none. The rows are drawn by
         a hash, so they do not depend on the order in which rows are read, and samples add. They
@@ -103,7 +108,9 @@ def summarize(  # noqa: PLR0913 - every role of a column is an argument
     >>> summarize(chunks, target=None)
     <Moments: 3,000 rows; 3 features; classes {False: 2,700, True: 300}; a sample of 3,000 rows>
     """
+    require_sample(sample, segment)
     roles = {"target": target, "weight": weight, "fold": fold, "by": by, "key": key}
+    roles["segment"] = segment
     if like is not None:
         if features is not None:
             msg = "like= takes the features of a summary: leave features= out"

@@ -44,6 +44,7 @@ from directrix.rows.labels import (
     numbered_names,
 )
 from directrix.rows.rows import Matrix, as_rows
+from directrix.rows.sample import named_segments
 from directrix.rows.sums import TreeSum, tree_sum
 from directrix.tables import Column, Table
 from directrix.tables.table import ColumnKinds
@@ -136,9 +137,14 @@ class Block:
             yield group, np.asarray(self.group) == group
 
     @cached_property
+    def named_segments(self) -> AnyArray | None:
+        """Name of the segment of each row; None if they have none."""
+        return None if self.segment is None else named_segments(*self.segments)
+
+    @cached_property
     def segments(self) -> tuple[tuple[Any, ...], IntArray]:
         """Names of the segments of these rows, and the position of each row's among them."""
-        return numbered_names(self.segment)
+        return numbered_names(self.segment, self.n_rows)
 
 
 def group_counts(n_parts: int, fan_in: int) -> list[int]:
@@ -386,9 +392,9 @@ class ColumnRoles:
         hashes = block.hashes
         if hashes is None:
             hashes = hash_with_label(self.content_hashes(block.X), block.labels)
-        identity = content_identity(hashes, block.weight)
-        # Without weights equal rows are those that were counted for the folds.
-        counted = block.copy if block.weight is None else None
+        identity = content_identity(hashes, block.weight, block.named_segments)
+        # Without weights and segments equal rows are those that were counted for the folds.
+        counted = block.copy if block.weight is None and block.segment is None else None
         number = copies.numbers(identity) if counted is None else counted
         return copy_keys(identity, number), identity
 

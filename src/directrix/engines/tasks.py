@@ -196,7 +196,7 @@ class Survey:
             keys, identity = plan.sample_keys(block, copies)
             for group, rows in block.groups():
                 running = samples.setdefault(group, RunningSample(*sampling))
-                running.add(block.X, *block.roles, keys, identity, rows)
+                running.add(block.X, *block.roles, keys, identity, rows, block.named_segments)
         drawn = {group: running.sample() for group, running in samples.items()}
         known = Grouped({group: sample for group, sample in drawn.items() if sample is not None})
         shared = share_of_partition(self.most, count) < self.most

@@ -502,7 +502,9 @@ def sampled_rows(moments: Moments, class_weight: Any = None) -> Rows:
     totals = moments.count * shares * factors_of_moments(class_weight, moments)
     sampled = np.bincount(positive, sample.weight, minlength=2)
     weight = sample.weight * (totals / sampled)[positive.astype(np.intp)]
-    rows = Rows(sample.X, positive, weight, sample.fold, keys=sample.hashes)
+    names = sample.segment
+    segments = None if names is None else Segments.of(names, len(sample))
+    rows = Rows(sample.X, positive, weight, sample.fold, keys=sample.hashes, segments=segments)
     given = {"sample_weight": np.ptp(sample.weight) > 0, "class_weight": class_weight is not None}
     by = " and ".join(name for name, weighted in given.items() if weighted)
     return rows._replace(weighted_by=by, fold=sample.fold if moments.folded else None)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray, IntArray
-from directrix.rows.labels import numbered_names, pooled_names, shape_text
+from directrix.rows.labels import numbered_names, pooled_names
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,7 @@ class Segments(NamedTuple):
     @classmethod
     def of(cls, values: Any, n_rows: int, pool: Mapping[Any, Any] | None = None) -> Segments:
         """Return the segments of rows, checked; ``pool`` gives new names to some."""
-        given = np.asarray(values)
-        if given.shape != (n_rows,):
-            msg = f"segment must be the segment of each of {n_rows} rows, not {shape_text(given)}"
-            raise ValueError(msg)
-        names, number = numbered_names(given)
+        names, number = numbered_names(values, n_rows)
         if pool:
             names, position = pooled_names(names, pool)
             number = position[number]

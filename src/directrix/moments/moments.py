@@ -31,7 +31,7 @@ from directrix.rows.keys import (
     row_hash,
 )
 from directrix.rows.rows import FrameRows, Matrix, as_rows, column_index
-from directrix.rows.sample import RowSample, RunningSample
+from directrix.rows.sample import RowSample, RunningSample, named_segments, require_sample
 from directrix.rows.summary import ClasswiseSummary, agreed
 from directrix.rows.sums import tree_sum
 
@@ -101,11 +101,13 @@ _SINGLE_ERROR = 2.0**-10
 
 
 def _sample_of_rows(
-    rows: Matrix, y: Any, weight: Any, fold: Any, most: int, key: Any
+    rows: Matrix, y: Any, weight: Any, fold: Any, most: int, key: Any, segment: Any
 ) -> RowSample | None:
     y, n_rows = labels.as_labels(y), rows.shape[0]
+    if segment is not None:
+        segment = named_segments(*labels.numbered_names(segment, n_rows))
     if key is None:
-        identity = content_identity(hash_with_label(row_hash(rows), y), weight)
+        identity = content_identity(hash_with_label(row_hash(rows), y), weight, segment)
         keys = copy_keys(identity, CopyCounter().numbers(identity))
     else:
         identity = key_hash(key if isinstance(key, tuple) else (key,))
@@ -113,7 +115,8 @@ def _sample_of_rows(
     row_weight = np.ones(n_rows) if weight is None else np.asarray(weight, dtype=np.float64)
     row_fold = np.zeros(n_rows) if fold is None else labels.fold_numbers(fold, n_rows)
     running = RunningSample(most)
-    running.add(rows, y, row_weight, row_fold.astype(np.int32), keys, identity)
+    folds: Any = row_fold.astype(np.int32)
+    running.add(rows, y, row_weight, folds, keys, identity, segment=segment)
     return running.sample()
 
 
@@ -190,7 +193,7 @@ class Moments(ClasswiseSummary):
         return cls(n_features, np.empty(0, dtype=np.int64), ((),))
 
     @classmethod
-    def of(
+    def of(  # noqa: PLR0913 - all that stands beside rows is an argument
         cls,
         X: Any,
         y: Any,
@@ -199,6 +202,7 @@ class Moments(ClasswiseSummary):
         classes: Any = None,
         feature_names: Sequence[str] | None = None,
         fold: Any = None,
+        segment: Any = None,
         sample: int = SAMPLE_ROWS,
         key: Any = None,
         like: Moments | None = None,
@@ -221,6 +225,8 @@ class Moments(ClasswiseSummary):
             By default the column names of a data frame.
         fold : array of int of shape (n,), optional
             Fold of each row, numbered from zero; the summary keeps the folds separate.
+        segment : array of shape (n,), optional
+            Segment of each row, such as a country, which the sample keeps beside its rows.
         sample : int
             Largest number of rows of each class to keep as a sample; 0 for none. The sample
             measures the rates of a model trained from the summary.
@@ -246,6 +252,7 @@ class Moments(ClasswiseSummary):
                 raise TypeError(msg)
             names = feature_names = like.feature_names
             X = FrameRows(X, names) if names is not None and is_frame(X) else X
+        require_sample(sample, segment)
         rows = as_rows(X)
         summary = cls(
             **class_moments_of_rows(
@@ -254,7 +261,9 @@ class Moments(ClasswiseSummary):
         )
         if not sample or y is None:
             return summary
-        return summary.with_sample(_sample_of_rows(rows, y, sample_weight, fold, sample, key))
+        return summary.with_sample(
+            _sample_of_rows(rows, y, sample_weight, fold, sample, key, segment)
+        )
 
     @classmethod
     def from_sql_rows(
@@ -494,6 +503,8 @@ class Moments(ClasswiseSummary):
 
     def _notes(self) -> list[str]:
         notes = [] if self.sample is None else [f"a sample of {len(self.sample):,} rows"]
+        if self.sample is not None and self.sample.segment is not None:
+            notes[0] += f" in {len(set(self.sample.segment.tolist())):,} segments"
         stated = [] if self.stated_prior is None else [f"stated prior {self.stated_prior:g}"]
         learned = self.map and f"a map learned from {self.map.n_rows:,} rows"
         return [*notes, *([learned] if learned else []), *stated]

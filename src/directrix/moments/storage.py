@@ -11,7 +11,8 @@ from directrix._typing import AnyArray, FloatArray
 from directrix.files.layout import Array, Layout, classes_of, fold_sizes, require
 from directrix.moments.class_moments import DENSE_FEATURES, ClassMoments
 from directrix.moments.feature_map import FeatureMap
-from directrix.rows.sample import LARGEST_HASH, RowSample
+from directrix.rows.labels import numbered_names
+from directrix.rows.sample import LARGEST_HASH, RowSample, named_segments
 
 #: Largest count: above it, not every whole number is a float.
 _MOST_ROWS = 1 << 53
@@ -35,7 +36,7 @@ _BY_CLASS = ("folds", "classes")
 _LAYOUT = Layout(
     format="directrix.moments",
     noun="summary",
-    entries=("n_features", "feature_names", "folded", "prior", "map", "sample"),
+    entries=("n_features", "feature_names", "folded", "prior", "map", "sample", "segments"),
     arrays={
         "count": Array("int64", _BY_CLASS),
         "weight": Array("float64", _BY_CLASS),
@@ -49,6 +50,7 @@ _LAYOUT = Layout(
         "sample_fold": Array("int32", ("sampled",)),
         "sample_hash": Array("uint64", ("sampled",)),
         "sample_identity": Array("uint64", ("sampled",)),
+        "sample_segment": Array("int32", ("sampled",)),  # index of the name among the segments
         "sample_threshold": Array("uint64", ("classes",)),
     },
     sizes=_sizes,
@@ -90,7 +92,8 @@ def write(moments: Any, path: str | PathLike[str]) -> None:
         "map": None if moments.map is None else moments.map.state(),
         "sample": None if moments.sample is None else moments.sample.most,
     }
-    arrays |= _sample_arrays(moments)
+    sampled, entries["segments"] = _sample_arrays(moments)
+    arrays |= sampled
     _LAYOUT.write(path, moments.classes, entries, arrays)
 
 
@@ -118,29 +121,35 @@ def read(path: str | PathLike[str]) -> dict[str, Any]:
     }
 
 
-def _sample_arrays(moments: Any) -> dict[str, AnyArray]:
-    """Return the arrays of the sample, which have no rows if there is none."""
+def _sample_arrays(moments: Any) -> tuple[dict[str, AnyArray], tuple[Any, ...] | None]:
+    """Return the arrays of the sample, which have no rows if there is none, and its segments."""
     rows, known = moments.sample, moments.classes.tolist()
     if rows is None:
         nobody, hashes = np.zeros(0), np.zeros(0, dtype=np.uint64)
         X = np.zeros((0, moments.n_features), dtype=np.float32)
         rows = RowSample.of(X, nobody, nobody, nobody.astype(int), hashes, 1)
     thresholds = [rows.thresholds.get(label, LARGEST_HASH) for label in known]
-    return {
+    names = None
+    segment: AnyArray = np.zeros(len(rows), dtype=np.int32)
+    if rows.segment is not None:
+        names, segment = numbered_names(rows.segment)
+    arrays = {
         "sample_X": np.ascontiguousarray(rows.X),
         "sample_class": np.array([known.index(label) for label in rows.y.tolist()], np.int32),
         "sample_weight": rows.weight.astype(np.float64),
         "sample_fold": rows.fold.astype(np.int32),
         "sample_hash": rows.hashes,
         "sample_identity": rows.identity,
+        "sample_segment": segment.astype(np.int32),
         "sample_threshold": np.array(thresholds, dtype=np.uint64),
     }
+    return arrays, names
 
 
 def _read_sample(header: dict[str, Any], arrays: dict[str, AnyArray]) -> RowSample | None:
     if header["sample"] is None:
         return None
-    classes = classes_of(header)
+    classes, names = classes_of(header), header["segments"]
     return RowSample(
         X=arrays["sample_X"],
         y=classes[arrays["sample_class"]],
@@ -150,6 +159,7 @@ def _read_sample(header: dict[str, Any], arrays: dict[str, AnyArray]) -> RowSamp
         identity=arrays["sample_identity"],
         thresholds=dict(zip(classes.tolist(), arrays["sample_threshold"].tolist(), strict=True)),
         most=header["sample"],
+        segment=None if names is None else named_segments(names, arrays["sample_segment"]),
     )
 
 

@@ -216,14 +216,17 @@ def hash_with_label(hashes: AnyArray, y: AnyArray) -> AnyArray:
     return hashes_with_label
 
 
-def content_identity(hashes: AnyArray, weight: FloatArray | None) -> AnyArray:
-    """Combine hashes of rows with their labels, from `hash_with_label`, with their weights.
+def content_identity(
+    hashes: AnyArray, weight: FloatArray | None, segment: AnyArray | None = None
+) -> AnyArray:
+    """Combine hashes of rows with their labels, from `hash_with_label`, with what they count for.
 
     Without weights, rows have a weight of one.
     """
-    of_weight = key_hash([np.ones(1) if weight is None else np.asarray(weight)])
-    with_weight: AnyArray = mix_bits(hashes ^ of_weight)
-    return with_weight
+    weight = np.ones(1) if weight is None else np.asarray(weight)
+    beside = key_hash([weight] if segment is None else [weight, segment])
+    identity: AnyArray = mix_bits(hashes ^ beside)
+    return identity
 
 
 def _label_hash(y: AnyArray) -> AnyArray:

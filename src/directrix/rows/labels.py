@@ -380,12 +380,16 @@ def _canonical(classes: AnyArray) -> AnyArray:
 # ── Names of rows, such as the segment that each belongs to ───────────────────────────────────────
 
 
-def numbered_names(values: Any) -> tuple[tuple[Any, ...], IntArray]:
+def numbered_names(values: Any, n_rows: int | None = None) -> tuple[tuple[Any, ...], IntArray]:
     """Return the names that occur in rows, in order, and the position of each row's among them.
 
-    Raises ValueError if some are missing.
+    Raises ValueError if some are missing, or if there is not one for each of ``n_rows``.
     """
-    plain = np.asarray(values).tolist()
+    given = np.asarray(values)
+    if n_rows is not None and given.shape != (n_rows,):
+        msg = f"segment must be the segment of each of {n_rows} rows, not {shape_text(given)}"
+        raise ValueError(msg)
+    plain = given.tolist()
     found: dict[Any, int] = {}
     by_row = (found.setdefault(name, len(found)) for name in plain)
     first_seen = np.fromiter(by_row, dtype=np.int64, count=len(plain))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, sqrt
 from typing import Any, TypeAlias
@@ -46,7 +46,7 @@ class RowSample:
     ``identity`` a hash of what identifies a row, equal for copies of it (zero if a database has
     drawn the row), ``thresholds`` θ by label,
     for the labels that have occurred, and ``most`` the largest number of rows of each class in a
-    sum with another sample.
+    sum with another sample. ``segment`` has the name of the segment of each row, if they have any.
     """
 
     X: Any
@@ -57,6 +57,7 @@ class RowSample:
     identity: AnyArray
     thresholds: Thresholds
     most: int
+    segment: AnyArray | None = None
 
     @classmethod
     def of(
@@ -68,6 +69,7 @@ class RowSample:
         keys: AnyArray,
         most: int,
         identity: AnyArray | None = None,
+        segment: AnyArray | None = None,
     ) -> RowSample:
         """Return the sample that holds all of these rows; only sums with others are cut.
 
@@ -78,7 +80,7 @@ class RowSample:
         thresholds = dict.fromkeys(np.unique(y).tolist(), LARGEST_HASH)
         most = most_rows(most, X.shape[1])
         known = keys if identity is None else identity
-        whole = cls(X, y, weight, fold, _drawn(keys), known, thresholds, most)
+        whole = cls(X, y, weight, fold, _drawn(keys), known, thresholds, most, segment)
         return whole.take(whole._order())
 
     def sorted(self) -> RowSample:
@@ -88,7 +90,8 @@ class RowSample:
     def take(self, rows: AnyArray | slice) -> RowSample:
         """Return some of the rows, given by index, mask or slice, or in another order."""
         names = ("X", "y", "weight", "fold", "hashes", "identity")
-        return replace(self, **{name: getattr(self, name)[rows] for name in names})
+        segment = None if self.segment is None else self.segment[rows]
+        return replace(self, **{name: getattr(self, name)[rows] for name in names}, segment=segment)
 
     def of_fold(self, number: int) -> RowSample:
         """Return the rows of a fold, without their fold."""
@@ -142,7 +145,7 @@ class RowSample:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, RowSample):
             return NotImplemented
-        names = ("X", "y", "weight", "fold", "hashes", "identity")
+        names = ("X", "y", "weight", "fold", "hashes", "identity", "segment")
         lowered = (
             {label: theta for label, theta in each.thresholds.items() if theta < LARGEST_HASH}
             for each in (self, other)
@@ -154,7 +157,10 @@ class RowSample:
 
     def __add__(self, other: RowSample) -> RowSample:
         most = min(self.most, other.most)
-        names = ("y", "weight", "fold", "hashes", "identity")
+        names = ["y", "weight", "fold", "hashes", "identity"]
+        if self.segment is not None or other.segment is not None:
+            _require_segments(self, other)
+            names.append("segment")
         both = {k: np.concatenate([getattr(self, k), getattr(other, k)]) for k in names}
         y, hashes = both["y"], both["hashes"]
         thresholds = _lowered(self._least(other), y, hashes, most)
@@ -196,6 +202,31 @@ class RowSample:
         of_table = getattr(self.X, "row_hashes", None)
         hashes: AnyArray = row_hash(as_rows(self.X)) if of_table is None else of_table()
         return hashes
+
+
+def _require_segments(*samples: RowSample) -> None:
+    if any(rows.segment is None for rows in samples):
+        msg = "one summary has segments of its sampled rows and the other none: give both segment="
+        raise ValueError(msg)
+
+
+def named_segments(names: Sequence[Any], number: IntArray) -> AnyArray:
+    """Return the name of the segment of each row, from `labels.numbered_names`."""
+    for name in names:
+        if not isinstance(name, str | int | float):
+            msg = f"segments must be named by texts or numbers, not {type(name).__name__}"
+            raise TypeError(msg)
+    known = np.empty(len(names), dtype=object)
+    known[:] = names
+    of_rows: AnyArray = known[number]
+    return of_rows
+
+
+def require_sample(most: int, segment: Any) -> None:
+    """Raise ValueError for segments without a sample of rows that could have them."""
+    if segment is not None and not most:
+        msg = "the sampled rows have the segments: give segment= a sample, sample=10_000"
+        raise ValueError(msg)
 
 
 def most_rows(most: int, n_columns: int) -> int:
@@ -306,6 +337,7 @@ class RunningSample:
         keys: AnyArray,
         identity: AnyArray | None = None,
         among: AnyArray | None = None,
+        segment: AnyArray | None = None,
     ) -> None:
         """Sample more rows of a `Matrix` or a raw table; only those of a mask ``among``."""
         parts, hashes = self._parts, _drawn(keys)
@@ -330,6 +362,7 @@ class RunningSample:
             X if hasattr(X, "row_hashes") else np.asarray(X, dtype=np.float64),
             *(y[rows], weight[rows], fold[rows], keys[rows], self._most),
             identity=None if identity is None else identity[rows],
+            segment=None if segment is None else segment[rows],
         )
         bounds = thresholds if self._thresholds is None else {**thresholds, **self._thresholds}
         least = {k: min(theta, thresholds.get(k, LARGEST_HASH)) for k, theta in bounds.items()}

@@ -50,6 +50,32 @@ def test_a_model_of_mapped_features_scores_tables_as_they_are(features):
         classifier.predict(table.drop(columns="kind"))
 
 
+@pytest.mark.parametrize(
+    "classifier",
+    [MomentClassifier(), DirectClassifier(warn_baseline=False)],
+    ids=["Moment", "Direct"],
+)
+@pytest.mark.parametrize("weight", [None, "weight"])
+def test_a_summary_with_segments_gives_the_rates_in_each(classifier, weight):
+    X, y = rows(3_000)
+    rng = np.random.default_rng(1)
+    table = named(X).assign(land=rng.choice(["DE", "FR", "LV"], len(y)), y=y)
+    table["weight"] = rng.integers(1, 4, len(y)) / 2
+    roles = {"target": "y", "segment": "land", "weight": weight, "features": [*named(X)]}
+    summary = summarize(table, fold=HashFolds(5), **roles)
+    point = clone(classifier).fit_summary(summary).operating_point_
+    by_name = {each.name: each for each in point.segments}
+    assert list(by_name) == ["DE", "FR", "LV"]
+    weights = table["weight"] / table["weight"].mean() if weight else pd.Series(1.0, table.index)
+    of_land = (weights * table["y"]).groupby(table["land"]).sum()
+    for land, total in weights.groupby(table["land"]).sum().items():
+        assert by_name[land].rows == pytest.approx(total)
+    recall = sum(by_name[land].recall.value * share for land, share in of_land.items())
+    assert recall / of_land.sum() == pytest.approx(point.empirical.tpr, abs=1e-9)
+    without = summarize(table, fold=HashFolds(5), **roles | {"segment": None})
+    assert clone(classifier).fit_summary(without).operating_point_.segments is None
+
+
 #: Log odds of the positives, and the features that describe them.
 TRUTHS = {
     "": lambda X: 1.2 * X[:, 0] - X[:, 1],
