@@ -6,11 +6,8 @@ from sklearn.linear_model import LogisticRegression
 
 from directrix.fit.compare import FIRST_ROWS
 from directrix.fit.evidence import calibration_of
-from directrix.fit.operating_point import (
-    Calibration,
-    calibration_from_moments,
-    calibration_from_scores,
-)
+from directrix.fit.normal_scores import calibration_from_moments
+from directrix.fit.operating_point import Calibration, calibration_from_scores
 from directrix.fit.training_rows import Rows
 from directrix.moments.projection import ScoreMoments
 

@@ -9,6 +9,7 @@ from sklearn.metrics import confusion_matrix
 from directrix.fit.choice import limit_by_order, limit_caution, sizes_of
 from directrix.fit.evidence import RowEvidence
 from directrix.fit.finish import _no_better, few_rows_caution, one_class_caution, warn_of
+from directrix.fit.normal_scores import predicted_rates
 from directrix.fit.operating_point import (
     EffectiveCounts,
     Intervals,
@@ -16,7 +17,6 @@ from directrix.fit.operating_point import (
     OperatingPoint,
     Rates,
     intervals_of,
-    predicted_rates,
     ranking_variance,
     rates_of,
     slope_on_area,

@@ -15,9 +15,9 @@ from directrix._printing import cell_style, html_table, printable, text_table, w
 from directrix._typing import FloatArray, IntArray
 from directrix.cards.prior import CellKinds
 from directrix.fit.shares import wilson
-from directrix.moments.counts.bin_counts import weights_of_evidence
 from directrix.tables import LevelBins
 from directrix.tables.bins import SEPARATOR, Bins
+from directrix.tables.evidence import weights_of_evidence
 
 # ── What several cells of a column have in common, as text ────────────────────────────────────────
 

@@ -21,7 +21,8 @@ from directrix.cards.compression import compression_of_counts
 from directrix.cards.points import scaled_without_rows
 from directrix.cards.prior import CellKinds, column_codings
 from directrix.cards.sizes import CAUTIOUS_LINES, MOST_LINES, SIZES
-from directrix.fit.finish import FitResult, finish_on_moments
+from directrix.fit.finish import FitResult
+from directrix.fit.normal_scores import finish_on_moments
 from directrix.fit.training_rows import require_all_folds
 from directrix.linear.moment_frontier import ridge_settings
 from directrix.linear.pencil import RidgeMoments

@@ -17,8 +17,9 @@ from directrix.estimators.threshold_classifier import ThresholdClassifier
 from directrix.exceptions import FewRowsWarning, find_stacklevel
 from directrix.fit.copies import warn_about_copies
 from directrix.fit.evidence import RowEvidence
-from directrix.fit.finish import FitResult, finish, finish_on_moments
+from directrix.fit.finish import FitResult, finish
 from directrix.fit.guarantee import Guarantee, Limits
+from directrix.fit.normal_scores import finish_on_moments
 from directrix.fit.operating_point import Calibration
 from directrix.fit.progress import Progress
 from directrix.fit.training_rows import (

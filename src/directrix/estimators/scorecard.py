@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from directrix._typing import AnyArray
 from directrix.cards.card import Card, IntegerPoints, PointsToDoubleOdds, scale_of
-from directrix.cards.counted import card_of_counts
 from directrix.cards.judged import CardSettings, FittedCard, JudgedCard
 from directrix.estimators.base import two_classes
 from directrix.estimators.card_model import CardModel
@@ -24,10 +23,12 @@ from directrix.fit.guarantee import Guarantee, Limits
 from directrix.fit.progress import Progress
 from directrix.metrics.base import Metric
 from directrix.metrics.table import resolve
-from directrix.moments import BinCounts
 from directrix.rows.classes import ending_with
 from directrix.tables.bins import Bins
 from directrix.tables.profile import TableProfile
+
+if TYPE_CHECKING:  # only fit_summary needs counts
+    from directrix.moments import BinCounts
 
 
 def _by_lines(fit: FittedCard) -> tuple[bool, int]:
@@ -267,6 +268,8 @@ class ScorecardClassifier(CardModel):
         self._set_classes(two_classes(np.array(present)))
         self._set_binner(counts.binner)
         directions, scale = directions_of(self.monotone, counts.bins), scale_of(self.points)
+        from directrix.cards.counted import card_of_counts
+
         made = card_of_counts(metric, counts, self.positive_, directions, scale, self.max_lines)
         self._set_card(made.card, made.fitted)
         return self

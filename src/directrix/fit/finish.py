@@ -36,10 +36,8 @@ from directrix.fit.operating_point import (
     OnRows,
     OperatingPoint,
     Rates,
-    calibration_from_moments,
     intervals_of,
     precision_interval,
-    predicted_rates,
     ranking_variance,
     rates_of,
 )
@@ -49,7 +47,6 @@ from directrix.fit.training_rows import Rows
 from directrix.metrics import AUC
 from directrix.metrics.base import Curve, Metric
 from directrix.metrics.budget import KeptBudget
-from directrix.moments.projection import ScoreMoments
 
 #: Fewer rows of a class draw a warning: a rate of twenty is known to 0.2 at best.
 _MIN_CLASS_ROWS = 20
@@ -193,19 +190,6 @@ def finish_at_zero(
     """
     point = replace(point, threshold=0.0, weighted_by=rows.weighted_by)
     return by_segment(priced(End(point, RowEvidence(rows, scores)))).result(line)
-
-
-def finish_on_moments(
-    metric: Metric, line: FloatArray, scores: ScoreMoments, n_rows: float
-) -> FitResult:
-    """Return a line of which nothing is known but the moments of its scores.
-
-    ``n_rows`` is the weight of the rows, for metrics that count them.
-    """
-    predicted = predicted_rates(scores, metric, n_rows)
-    point = OperatingPoint(metric, -float(line[-1]), predicted)
-    calibration = calibration_from_moments(scores, metric.break_even(scores.prior))
-    return FitResult(line, point, calibration)
 
 
 def expected_on_new_rows(choice: Choice, evidence: Evidence, index: int) -> OperatingPoint:

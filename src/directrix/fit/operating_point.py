@@ -11,7 +11,6 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit
 
-from directrix._normal import cdf, z_value
 from directrix._printing import html_table, text_table
 from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.fit.money import Money, stated_metric
@@ -21,13 +20,11 @@ from directrix.fit.shares import LEVEL, on_logit_scale, wilson
 from directrix.metrics import AUC, FromRates
 from directrix.metrics.base import Curve, Metric, precision_of
 from directrix.metrics.budget import KeptBudget
-from directrix.moments.projection import ScoreMoments
-from directrix.moments.risks import risk_of
 
 # ── Calibration: probabilities from scores by a sigmoid that increases with the score ─────────────
 
 
-_LEAST_SLOPE = 1e-6  # for scores of standard deviation one; keeps the sigmoid increasing
+LEAST_SLOPE = 1e-6  # for scores of standard deviation one; keeps the sigmoid increasing
 _STEEPEST = 20.0  # logarithm of the steepest slope
 
 
@@ -110,42 +107,18 @@ def calibration_from_scores(
         curvature = (by * (share * expit(eta) * expit(-eta))) @ by.T
         curvature[[0, 1], [0, 1]] += by[:2] @ residual
         # A side without rows has no curvature.
-        return curvature + _LEAST_SLOPE**2 * np.eye(len(by))  # type: ignore[no-any-return]
+        return curvature + LEAST_SLOPE**2 * np.eye(len(by))  # type: ignore[no-any-return]
 
     start = np.array([0.0, 0.0, offset] if free else [0.0, 0.0])
     fit = minimize(
         loss, start, jac=True, hess=hessian, method="trust-exact", options={"gtol": 1e-11}
     )
-    slopes = np.maximum(np.exp(np.minimum(fit.x[:2], _STEEPEST)), _LEAST_SLOPE) / spread
+    slopes = np.maximum(np.exp(np.minimum(fit.x[:2], _STEEPEST)), LEAST_SLOPE) / spread
     filled = sides.any(axis=1)
     # Beyond the rows, where one side has none, the line goes on.
     below, above = slopes if filled.all() or not filled.any() else slopes[filled].repeat(2)
     offset = float(fit.x[2]) if free else offset
     return Calibration(offset, float(below), float(above), f"sigmoid fitted to {which_rows}")
-
-
-def calibration_from_moments(
-    scores: ScoreMoments, at_threshold: float | None = None
-) -> Calibration:
-    r"""Return the sigmoid of two normal classes of equal variance.
-
-    .. math:: a = \frac{m_+ - m_-}{v}, \quad c = \log\frac{\pi}{1 - \pi} - \frac{m_+^2 - m_-^2}{2v},
-              \quad v = \pi v_+ + (1 - \pi) v_-
-
-    With unequal variances the log-odds would be a parabola, and the probability would not increase
-    everywhere.
-    """
-    variance = scores.prior * scores.var_pos + (1.0 - scores.prior) * scores.var_neg
-    gap = scores.mean_pos - scores.mean_neg
-    deviation = float(np.sqrt(variance)) or abs(gap) or 1.0
-    slope = float(max(gap / deviation, _LEAST_SLOPE) / deviation)
-    if at_threshold is None:
-        middle = (scores.mean_pos + scores.mean_neg) / 2.0
-        offset = float(logit(scores.prior) - slope * middle)
-    else:
-        offset = float(logit(at_threshold))
-    how = "sigmoid of two normal classes of equal variance, from the moments"
-    return Calibration(offset, slope, slope, how)
 
 
 # ── Confidence intervals of rates and metrics from effective sample sizes ─────────────────────────
@@ -656,11 +629,3 @@ class OnRows:
             float(rate[index]) for rate in (curve.tpr, curve.fpr, curve.precision)
         )
         return Rates(tpr, fpr, precision, metric.value_at(curve, index))
-
-
-def predicted_rates(scores: ScoreMoments, metric: Metric, n_rows: float) -> Rates:
-    """Return the rates of normal scores at threshold zero, and the metric."""
-    tpr = cdf(z_value(scores.mean_pos, scores.var_pos))
-    fpr = cdf(z_value(scores.mean_neg, scores.var_neg))
-    metric_value = float(metric.of_loss(risk_of(metric, n_rows).value(scores)))
-    return Rates(tpr, fpr, float(precision_of(tpr, fpr, scores.prior)), metric_value)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -22,7 +22,6 @@ from directrix.fit.money import CostOfRows, RowCosts
 from directrix.metrics.at_threshold import Cost
 from directrix.metrics.budget import Periods
 from directrix.metrics.segments import Segments
-from directrix.moments import Moments
 from directrix.rows.keys import (
     copy_keys,
     copy_numbers,
@@ -34,6 +33,9 @@ from directrix.rows.keys import (
 )
 from directrix.rows.labels import WeightUnit, missing_in, require_moderate_weight
 from directrix.rows.rows import as_rows
+
+if TYPE_CHECKING:  # rows of a summary come with it
+    from directrix.moments import Moments
 
 # ── Sample weights and class weights ──────────────────────────────────────────────────────────────
 

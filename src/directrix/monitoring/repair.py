@@ -19,13 +19,8 @@ from directrix.estimators import (
     ScorecardClassifier,
 )
 from directrix.estimators.threshold_classifier import ThresholdClassifier
-from directrix.fit.operating_point import (
-    EffectiveCounts,
-    OnRows,
-    Rates,
-    calibration_from_scores,
-    predicted_rates,
-)
+from directrix.fit.normal_scores import predicted_rates
+from directrix.fit.operating_point import EffectiveCounts, OnRows, Rates, calibration_from_scores
 from directrix.metrics import ScoreHistogram
 from directrix.metrics.base import Curve, precision_of
 from directrix.metrics.table import resolve

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from directrix import Binner, ScorecardClassifier
-from directrix.cards.card import card_stability
+from directrix.cards.stability import card_stability
 from directrix.exceptions import DifferentBinsError
 from directrix.moments import BinCounts, stability
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from directrix.moments.counts.bin_counts import information_value, weights_of_evidence
+from directrix.tables.evidence import information_value, weights_of_evidence
 
 
 def test_evidence_is_the_logarithm_of_a_ratio_of_shares():
