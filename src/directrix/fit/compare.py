@@ -130,7 +130,7 @@ _TIE = 1e-7
 #: Spread of scores, as a share of the largest, that is nothing but rounding.
 _ROUNDING = 1e-13
 #: Standard deviations from the centre of a class beyond which scores are clipped.
-REACH = 3.5
+_REACH = 3.5
 #: Distance between the first and the last decile of a normal distribution.
 _DECILES_OF_NORMAL = 2.563
 
@@ -251,12 +251,7 @@ def scores_of(X: Any, lines: FloatArray) -> FloatArray:
 
 
 def scaled_lines(
-    lines: FloatArray,
-    scores: FloatArray,
-    positive: AnyArray,
-    weight: FloatArray,
-    *,
-    reach: float = np.inf,
+    lines: FloatArray, scores: FloatArray, positive: AnyArray, weight: FloatArray
 ) -> FloatArray:
     """Put lines on one scale, that of `centre_and_scale`: class means about zero, variance one.
 
@@ -264,7 +259,7 @@ def scaled_lines(
     are those of the training rows, of shape (n, k). Lines that tell no rows apart are
     constant: their slopes are nothing but rounding.
     """
-    centre, scale = centre_and_scale(scores, positive, weight, reach)
+    centre, scale = centre_and_scale(scores, positive, weight)
     moved = lines.copy()
     moved[:, -1] -= centre
     flat = is_flat(scores)
@@ -289,30 +284,26 @@ def on_one_scale(
         left_out = number if number < len(lines) - 1 else None
         scores = scores_of(X, some)
         rows = slice(None) if left_out is None else np.flatnonzero(fold != left_out)
-        of_rows = scores[rows], positive[rows], weight[rows]
-        scaled.append(scaled_lines(some, *of_rows, reach=REACH))
+        scaled.append(scaled_lines(some, scores[rows], positive[rows], weight[rows]))
     return scaled
 
 
-def centre_and_scale(
-    scores: FloatArray, positive: AnyArray, weight: FloatArray, reach: float = REACH
-) -> tuple[Any, Any]:
+def centre_and_scale(scores: FloatArray, positive: AnyArray, weight: FloatArray) -> tuple[Any, Any]:
     """Return the midpoint of the class means, and the root mean within-class variance.
 
     Scores are clipped where a normal class would have none: an outlier among the training rows of
     one line, and not of another, must not set the scale.
 
     `scores` are those of one line, or of several by column. Rows are in the order of their keys:
-    deciles are those of the first. `reach` is in standard deviations from the centre of a class.
+    deciles are those of the first.
     """
     means, variances = [], []
     for side in (positive, ~positive):
         values, share = scores[side], weight[side] / weight[side].sum()
-        if np.isfinite(reach):
-            low, high = np.quantile(values[:FIRST_ROWS], [0.1, 0.9], axis=0)
-            most = np.where(high > low, reach * (high - low) / _DECILES_OF_NORMAL, np.inf)
-            centre = (low + high) / 2.0
-            values = np.clip(values, centre - most, centre + most)
+        low, high = np.quantile(values[:FIRST_ROWS], [0.1, 0.9], axis=0)
+        most = np.where(high > low, _REACH * (high - low) / _DECILES_OF_NORMAL, np.inf)
+        centre = (low + high) / 2.0
+        values = np.clip(values, centre - most, centre + most)
         means.append(share @ values)
         values -= means[-1]
         variances.append(share @ np.square(values, out=values))

@@ -10,7 +10,7 @@ import numpy as np
 
 from directrix._typing import FloatArray, IntArray
 from directrix.fit.choice import Chosen, choose, sizes_of
-from directrix.fit.compare import MOST_ROWS, REACH, Candidate, scores_of
+from directrix.fit.compare import MOST_ROWS, Candidate, scores_of
 from directrix.fit.curves import Curves, round_scores
 from directrix.fit.directions import DirectionPrices, Signs
 from directrix.fit.evidence import RowEvidence
@@ -62,9 +62,7 @@ class LineSearch:
         seen = seen._replace(X=units.rows(seen.X))
         rows = seen if same else rows._replace(X=units.rows(rows.X))
         kept = None if signs is None else signs.array
-        frontier = RowFrontier(
-            *seen[:5], progress=progress, ftol=FTOL, n_jobs=n_jobs, signs=kept, reach=REACH
-        )
+        frontier = RowFrontier(*seen[:5], progress=progress, ftol=FTOL, n_jobs=n_jobs, signs=kept)
         narrow = seen.X.shape[1] <= MOST_FEATURES
         moments = _moment_candidates(seen, kept) if narrow else ()
         return cls(units, rows, seen, frontier, moments, signs)
@@ -96,7 +94,7 @@ class LineSearch:
 
 def _held_out(frontier: RowFrontier, signs: Signs, kept: Sequence[int]) -> Curves:
     rows = frontier.X, frontier.positive, frontier.weight, frontier.fold, frontier.group
-    plain = RowFrontier(*rows, ftol=FTOL, signs=signs.only(kept), reach=REACH)
+    plain = RowFrontier(*rows, ftol=FTOL, signs=signs.only(kept))
     (candidate,) = plain.plan([Recipe(Logistic(), _PLAIN_RIDGE)])
     plain.solve_together([candidate], plain.folds)
     candidate.fit()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from directrix._typing import FloatArray
-from directrix.fit.compare import REACH, Candidate
+from directrix.fit.compare import Candidate
 from directrix.fit.training_rows import Rows, Standardization
 from directrix.linear.moment_frontier import moment_candidates
 from directrix.linear.row_frontier import RowFrontier
@@ -41,7 +41,6 @@ def lines_to_count(
         ftol=FTOL,
         to_features=units.line_back,
         n_jobs=n_jobs,
-        reach=REACH,
     )
     narrow = rows.X.shape[1] <= MOST_FEATURES
     search = Search(frontier, metric, moment_candidates(moments, *rows[:4]) if narrow else ())

@@ -110,7 +110,7 @@ class RowCandidate:
             callback=stop_after(_FINAL_ITERATIONS),
         ).coef[None]
         scores = scores_of(X, line)
-        scaled: FloatArray = scaled_lines(line, scores, positive, weight, reach=frontier.reach)[0]
+        scaled: FloatArray = scaled_lines(line, scores, positive, weight)[0]
         return scaled
 
     def _in_features(self, line: FloatArray) -> FloatArray:
@@ -149,8 +149,6 @@ class RowFrontier:
     progress: ReportCandidates | None = None
     #: L-BFGS stops when one iteration lowers the objective by less than this share.
     ftol: float = 1e-6
-    #: Beyond so many standard deviations, scores of numbers are clipped before lines are scaled.
-    reach: float = np.inf
     #: Maps a line of these rows to the units of `RowCandidate.line` and `fold_lines`.
     to_features: Callable[[FloatArray], FloatArray] | None = None
     #: Threads, as in scikit-learn; the lines do not depend on it.
@@ -225,7 +223,7 @@ class RowFrontier:
             tested = self.rows_of_fold(fold)
             fitted = slice(None) if fold is None else np.flatnonzero(self.fold != fold)
             rows = scores[fitted], self.positive[fitted], self.weight[fitted]
-            lines = scaled_lines(solved, *rows, reach=self.reach)
+            lines = scaled_lines(solved, *rows)
             # A product of its own: scores must be those of the scaled line to the last digit.
             held_out = scores_of(self.X[tested], lines)
             for number, key in enumerate(new):

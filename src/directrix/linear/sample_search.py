@@ -14,7 +14,6 @@ from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.fit.choice import Chosen, choose, limit_by_order, sizes_of
 from directrix.fit.compare import (
     FIRST_ROWS,
-    REACH,
     Candidate,
     OneStandardError,
     compare,
@@ -259,9 +258,7 @@ class SampleSearch:
 
 def _logistic_regressions(rows: Rows) -> list[RowCandidate]:
     units = Standardization.of(rows.X, rows.weight)
-    frontier = RowFrontier(
-        units.rows(rows.X), *rows[1:5], ftol=FTOL, to_features=units.line_back, reach=REACH
-    )
+    frontier = RowFrontier(units.rows(rows.X), *rows[1:5], ftol=FTOL, to_features=units.line_back)
     candidates = frontier.plan(Recipe(Logistic(), ridge) for ridge in _RIDGES)
     frontier.solve_together(candidates, frontier.folds)
     for candidate in candidates:
