@@ -51,19 +51,18 @@ def on_rows(metric, positive, scores):
     return OnRows(curve, index, EffectiveCounts(float(positive.sum()), float((~positive).sum())))
 
 
-@pytest.mark.parametrize("level", [0.8, 0.95, 0.999])
 @pytest.mark.parametrize(("k", "n"), [(0, 1), (1, 1), (0, 30), (7, 30), (30, 30), (123, 45_678)])
-def test_wilsons_interval_is_that_of_scipy(k, n, level):
-    expected = binomtest(k, n).proportion_ci(confidence_level=level, method="wilson")
-    assert wilson(k / n, n, level) == pytest.approx((expected.low, expected.high), abs=1e-12)
+def test_wilsons_interval_is_that_of_scipy(k, n):
+    expected = binomtest(k, n).proportion_ci(confidence_level=0.95, method="wilson")
+    assert wilson(k / n, n) == pytest.approx((expected.low, expected.high), abs=1e-12)
 
 
 def test_wilsons_interval_of_no_rows_is_everything():
-    assert wilson(1.0, 0.0, 0.95) == (0.0, 1.0)
+    assert wilson(1.0, 0.0) == (0.0, 1.0)
 
 
 def test_wilsons_interval_narrows_as_rows_come():
-    widths = [np.ptp(wilson(0.2, n, 0.95)) for n in (0.5, 1.5, 10.0, 10.5, 1000.0)]
+    widths = [np.ptp(wilson(0.2, n)) for n in (0.5, 1.5, 10.0, 10.5, 1000.0)]
     assert (np.diff(widths) < 0).all()
 
 

@@ -63,7 +63,7 @@ def measured(name: str, seed: int, points: str) -> list[tuple[Any, ...]]:
             inside += [low <= k / n <= high] if n else []
         known = [band for band in bands if band.rows]
         widths = [100 * (band.high - band.low) for band in known]
-        plain = [100 * float(np.diff(wilson(b.observed, b.rows, 0.95))[0]) for b in known]
+        plain = [100 * float(np.diff(wilson(b.observed, b.rows))[0]) for b in known]
         figures = len(inside), sum(inside), np.mean(widths), np.mean(plain)
         about = package_commit(), name, seed, points, kind, len(seen), len(new)
         made.append((*about, *(f"{figure:.5g}" for figure in figures)))

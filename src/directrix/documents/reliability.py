@@ -58,7 +58,7 @@ class Reliability:
             if not total:
                 continue
             observed = float(w[inside] @ y[inside]) / total
-            interval = wilson(observed, effective_rows(w[inside]), 0.95)
+            interval = wilson(observed, effective_rows(w[inside]))
             bins.append(Bin(float(w[inside] @ p[inside]) / total, observed, *interval, total))
         difference = sum(entry.weight * abs(entry.predicted - entry.observed) for entry in bins)
         return cls(tuple(bins), difference / sum(entry.weight for entry in bins))

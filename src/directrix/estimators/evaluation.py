@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 # ── Diagnosis: whether the moments can be trusted, and what to do if not ──────────────────────────
 
-#: Level of all intervals, and the quantile of the normal distribution that belongs to it.
-_LEVEL, _Z = 0.95, 1.959963984540054
+#: Quantile of the normal distribution that belongs to the level of all intervals.
+_Z = 1.959963984540054
 #: Largest gap between the distribution function of the scores and a normal one, below which they
 #: are called close to normal, and above which far from normal.
 _CLOSE, _FAR = 0.03, 0.08
@@ -417,7 +417,7 @@ def measure_binary(scored: ScoredRows, metric: Metric, classes: Any) -> BinaryMe
         float(weight @ flagged),
         delivered,
         (
-            Measure("error rate", error, *wilson(error, effective_rows(weight), _LEVEL), "Wilson"),
+            Measure("error rate", error, *wilson(error, effective_rows(weight)), "Wilson"),
             Measure("AUC", auc, *auc_interval, "DeLong"),
             Measure("recall", rates.tpr, *intervals.tpr, "Wilson"),
             Measure("FPR", rates.fpr, *intervals.fpr, "Wilson"),

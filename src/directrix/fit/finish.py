@@ -355,17 +355,14 @@ def _held_out_probability(rows: Rows, scores: FloatArray) -> FloatArray:
     return probability
 
 
-def few_rows_caution(
-    fewest: float,
-    outcome: str = "the threshold and the rates rest",
-    remedy: str = ", or see operating_point_.intervals",
-) -> FewRowsWarning | None:
-    """Return a warning if the class with the fewest rows has too few of them for an outcome."""
+def few_rows_caution(fewest: float) -> FewRowsWarning | None:
+    """Return a warning if the class with the fewest rows has too few of them."""
     if fewest >= _MIN_CLASS_ROWS:
         return None
     number = "one row" if fewest == 1 else f"{fewest:.3g} rows"
     return FewRowsWarning(
-        f"one class has {number} only, so {outcome} on very little; gather more of them{remedy}"
+        f"one class has {number} only, so the threshold and the rates rest on very little; gather "
+        "more of them, or see operating_point_.intervals"
     )
 
 

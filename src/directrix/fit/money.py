@@ -17,6 +17,7 @@ from directrix._printing import text_table
 from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.exceptions import CostColumnError
 from directrix.fit.report import Estimate
+from directrix.fit.shares import LEVEL
 from directrix.metrics.at_threshold import Cost
 from directrix.metrics.base import Metric
 from directrix.rows.frames import feature_names_of
@@ -174,7 +175,7 @@ def stated_metric(metric: Metric) -> Metric:
 
 # ── Intervals of means of which few rows decide most ──────────────────────────────────────────────
 
-_LEVEL, _DRAWS = 0.95, 1000
+_DRAWS = 1000
 #: Rows at each end of a distribution that tell how long its tail is: so many times the root of all
 #: on that side, at least and at most.
 _TAIL_ROWS, _FEWEST, _MOST = 2.0, 8, 250
@@ -182,7 +183,7 @@ _TAIL_ROWS, _FEWEST, _MOST = 2.0, 8, 250
 _HEAVIEST = 0.8
 
 
-def long_tailed_interval(values: FloatArray, level: float = _LEVEL) -> tuple[float, float]:
+def long_tailed_interval(values: FloatArray) -> tuple[float, float]:
     r"""Return an interval of the mean of values of which few may be most of the sum.
 
     The bootstrap of rows covered 65 to 80 % of such means in simulations: the rows that would make
@@ -214,7 +215,7 @@ def long_tailed_interval(values: FloatArray, level: float = _LEVEL) -> tuple[flo
     for tail, count in zip(tails, counts, strict=True):
         plain += tail.sums(tail.resampled(count, rng))
         drawn += tail.sums(*tail.drawn(count, n, rng))
-    share = (1.0 - level) / 2.0
+    share = (1.0 - LEVEL) / 2.0
     least, most = np.quantile(_studentized(plain, n, mean), [share, 1.0 - share]).tolist()
     wide = np.quantile(_studentized(drawn, n), [share, 1.0 - share]).tolist()
     if ends[0] is not None:
