@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from directrix.linear.moment_frontier import ridge_candidates
+from directrix.linear.moment_frontier import ridge_candidates, ridge_settings
 from directrix.linear.pencil import RidgeMoments
 
 N = 150
@@ -37,24 +37,24 @@ def direction(line):
 
 def test_every_ridge_has_all_trade_offs(made):
     _, _, candidates = made
-    assert {candidate.ridge for candidate in candidates} == set(RIDGES)
-    angles = [{c.angle for c in candidates if c.ridge == ridge} for ridge in RIDGES]
+    settings = ridge_settings(RIDGES)
+    assert {ridge for ridge, _ in settings} == set(RIDGES)
+    angles = [{angle for ridge, angle in settings if ridge == each} for each in RIDGES]
     assert angles[0] == angles[1]
-    assert len(candidates) == 2 * len(angles[0])
+    assert len(candidates) == len(settings) == 2 * len(angles[0])
     assert all(0 < angle < np.pi / 2 for angle in angles[0])
     assert len({candidate.name for candidate in candidates}) == len(candidates)
 
 
 def test_lines_are_those_of_moments_with_and_without_each_fold(made):
     X, (positive, weight, fold), candidates = made
-    for candidate in candidates:
-        setting = [(candidate.ridge, candidate.angle)]
-        whole = RidgeMoments.of(X, positive, weight, SIGNS).lines(setting)[0]
+    for candidate, setting in zip(candidates, ridge_settings(RIDGES), strict=True):
+        whole = RidgeMoments.of(X, positive, weight, SIGNS).lines([setting])[0]
         np.testing.assert_allclose(direction(candidate.line), direction(whole), atol=1e-9)
         for k, line in enumerate(candidate.fold_lines):
             kept = np.flatnonzero(fold != k)
             without = RidgeMoments.of(X[kept], positive[kept], weight[kept], SIGNS)
-            without = without.lines(setting)[0]
+            without = without.lines([setting])[0]
             np.testing.assert_allclose(direction(line), direction(without), atol=1e-9)
             tested = fold == k
             scores = X[np.flatnonzero(tested)] @ line[:-1] + line[-1]
@@ -65,9 +65,8 @@ def test_a_refit_to_more_rows_has_the_same_ridge_and_trade_off(made):
     X, (positive, weight, _), candidates = made
     index = np.r_[0:N, 0:20]
     more = X[index], positive[index], weight[index]
-    for candidate in candidates[:3]:
-        expected = RidgeMoments.of(*more, SIGNS)
-        expected = expected.lines([(candidate.ridge, candidate.angle)])[0]
+    for candidate, setting in zip(candidates[:3], ridge_settings(RIDGES), strict=False):
+        expected = RidgeMoments.of(*more, SIGNS).lines([setting])[0]
         refit = candidate.refit(*more)
         np.testing.assert_allclose(direction(refit), direction(expected), atol=1e-9)
 

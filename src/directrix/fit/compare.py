@@ -62,10 +62,6 @@ class Candidate(Protocol):
         """Order of preference among candidates of equal quality: logistic regression has 0."""
 
     @property
-    def ridge(self) -> float:
-        """Ridge penalty of the fit; zero if shrinkage takes its part."""
-
-    @property
     def curves(self) -> Any:
         """Curves of the held-out scores of the rows."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 from warnings import warn
 
 import numpy as np
@@ -353,46 +353,72 @@ class Frontier:
 SHRINKAGES: tuple[str | float, ...] = ("oas", 0.0, 0.1, 0.5)
 #: Angles of trade-offs between the covariances of both classes, besides the equal one.
 _ANGLES = tuple(np.pi / 2.0 * share for share in (0.02, 0.1, 0.25, 0.75, 0.9, 0.98))
-#: Of all candidates, those in closed form are the second simplest, after logistic regression.
-_COMPLEXITY = 1.0
 
 
 @dataclass(frozen=True, eq=False)
 class SummaryCandidate:
     """A line in closed form from class moments; see `Candidate`.
 
-    `remake` returns the line of the same settings from other rows than the `n_rows` that the line
-    is made from. A candidate of counts has no rows, and so no held-out scores.
+    ``remake`` returns the line of the same settings from other rows than those of the curves.
+    Candidates of all rows that are compared on a sample have neither.
     """
 
     name: str
     whole_line: FloatArray
     fold_lines: list[FloatArray]
-    remake: Callable[[Any, AnyArray, FloatArray], FloatArray]
-    held_out: ScoreCurves | None = None
-    n_rows: int = 0
-    complexity: float = _COMPLEXITY
-    ridge: float = 0.0
-    angle: float = float("nan")
+    remake: Callable[[Any, AnyArray, FloatArray], FloatArray] | None = None
+    curves: Any = None
+
+    #: Of all candidates, those in closed form are the second simplest, after logistic regression.
+    complexity: ClassVar[float] = 1.0
 
     @property
     def line(self) -> FloatArray:
         """The line of all rows; a copy, which may be changed."""
         return self.whole_line.copy()
 
-    @property
-    def curves(self) -> ScoreCurves:
-        """Rates of the held-out scores at every threshold."""
-        if self.held_out is None:
-            msg = f"{self.name} is made from counts, which have no rows to score"
-            raise ValueError(msg)
-        return self.held_out
-
     def refit(self, X: Any, positive: AnyArray, weight: FloatArray) -> FloatArray:
         """Return the line of the same settings from the moments of these rows."""
-        if len(positive) == self.n_rows:
+        if self.remake is None or len(positive) == len(self.curves.scores):
             return self.line
-        return self.remake(X, positive, weight)
+        line = self.remake(X, positive, weight)
+        scaled: FloatArray = on_one_scale(X, [line[None]], positive, weight)[0][0]
+        return scaled
+
+
+def _compared(
+    names: Sequence[str],
+    remakes: Sequence[Callable[[Any, AnyArray, FloatArray], FloatArray]],
+    parts: Sequence[FloatArray],
+    X: Any,
+    *rows: Any,
+) -> list[SummaryCandidate]:
+    """Put lines on one scale, and compare them on rows that they were made without.
+
+    ``parts`` are the lines without each fold, and last those of all rows. ``rows`` are classes,
+    weights, folds and groups.
+    """
+    positive, weight, fold, group = rows
+    *fold_lines, whole = on_one_scale(X, parts, positive, weight, fold)
+    scores = _held_out(X, fold, fold_lines, whole)
+    return [
+        SummaryCandidate(
+            name,
+            whole[k],
+            [lines[k] for lines in fold_lines],
+            remakes[k],
+            ScoreCurves(positive, scores[:, k], weight, fold, group),
+        )
+        for k, name in enumerate(names)
+    ]
+
+
+def _held_out(
+    X: Any, fold: IntArray | None, fold_lines: Sequence[FloatArray], whole: FloatArray
+) -> FloatArray:
+    if fold is None or not fold_lines:
+        return round_scores(scores_of(X, whole))
+    return round_scores(held_out_scores(X, fold, fold_lines))
 
 
 # ── Lines of standardised features, by shrinkage ──────────────────────────────────────────────────
@@ -433,23 +459,13 @@ class MomentLines:
 
     def held_out(self, X: Any, fold: IntArray | None) -> FloatArray:
         """Return the held-out scores of rows by all lines, of shape (n, k)."""
-        if fold is None or not self.fold_lines:
-            return round_scores(scores_of(X, self.lines))
-        return round_scores(held_out_scores(X, fold, self.fold_lines))
+        return _held_out(X, fold, self.fold_lines, self.lines)
 
-    def candidates(self, curves: Sequence[ScoreCurves] = ()) -> list[SummaryCandidate]:
-        """Return the lines as candidates, with the curves of their held-out scores if given."""
-        shrinkages = [frontier.shrinkage for frontier in self.frontiers]
+    def candidates(self) -> list[SummaryCandidate]:
+        """Return the lines as candidates."""
         return [
-            SummaryCandidate(
-                self.name(index),
-                self.lines[index],
-                [lines[index] for lines in self.fold_lines],
-                partial(_shrunk_line, shrinkages, index),
-                curves[index] if curves else None,
-                len(curves[index].scores) if curves else 0,
-            )
-            for index in range(len(self.lines))
+            SummaryCandidate(self.name(k), line, [lines[k] for lines in self.fold_lines])
+            for k, line in enumerate(self.lines)
         ]
 
     @property
@@ -463,14 +479,10 @@ def _lines_of(frontiers: list[Frontier], logits: FloatArray | None) -> FloatArra
     )
 
 
-def _shrunk_line(
-    shrinkages: Sequence[str | float], index: int, X: Any, positive: AnyArray, weight: FloatArray
-) -> FloatArray:
-    """Return the line of the same shrinkage and trade-off from the moments of rows."""
+def _shrunk_line(index: int, X: Any, positive: AnyArray, weight: FloatArray) -> FloatArray:
     moments = Moments.of(X, positive, weight, classes=[False, True], sample=0)
-    line = MomentLines.of(moments, shrinkages).lines[[index]]
-    scaled: FloatArray = on_one_scale(X, [line], positive, weight)[0][0]
-    return scaled
+    line: FloatArray = MomentLines.of(moments, SHRINKAGES).lines[index]
+    return line
 
 
 def moment_candidates(
@@ -485,13 +497,11 @@ def moment_candidates(
 
     The moments have the folds of the rows, on which the candidates are compared.
     """
-    lines = MomentLines.of(moments, SHRINKAGES)
-    parts = [*lines.fold_lines, lines.lines]
-    *fold_lines, whole = on_one_scale(X, parts, positive, weight, fold)
-    lines = MomentLines(lines.frontiers, whole, fold_lines)
-    scores = lines.held_out(X, fold)
-    curves = [ScoreCurves(positive, each, weight, fold, group) for each in scores.T]
-    return lines.candidates(curves)
+    made = MomentLines.of(moments, SHRINKAGES)
+    every = range(len(made.lines))
+    names, remakes = map(made.name, every), [partial(_shrunk_line, k) for k in every]
+    parts = [*made.fold_lines, made.lines]
+    return _compared([*names], remakes, parts, X, positive, weight, fold, group)
 
 
 # ── Lines under a ridge in the units of the features ──────────────────────────────────────────────
@@ -521,35 +531,17 @@ def ridge_candidates(
     for number in range(0 if fold is None else int(fold.max()) + 1):
         others = np.where(fold == number, 0.0, weight)
         fold_lines.append(RidgeMoments.of(X, positive, others, signs).lines(settings))
-    *fold_lines, lines = on_one_scale(X, [*fold_lines, lines], positive, weight, fold)
-    scores = scores_of(X, lines) if fold is None else held_out_scores(X, fold, fold_lines)
-    held_out = [ScoreCurves(positive, column, weight, fold, group) for column in scores.T]
-    return [
-        SummaryCandidate(
-            f"linear discriminant from class moments with signs (ridge {ridge:.2g}, trade-off "
-            f"{2.0 * angle / np.pi:.2g})",
-            lines[k],
-            [of_fold[k] for of_fold in fold_lines],
-            partial(_ridge_line, ridge, angle, signs),
-            held_out[k],
-            len(held_out[k].scores),
-            _COMPLEXITY,
-            ridge,
-            angle,
-        )
-        for k, (ridge, angle) in enumerate(settings)
+    names = [
+        f"linear discriminant from class moments with signs (ridge {ridge:.2g}, trade-off "
+        f"{2.0 * angle / np.pi:.2g})"
+        for ridge, angle in settings
     ]
+    remakes = [partial(_ridge_line, signs, setting) for setting in settings]
+    return _compared(names, remakes, [*fold_lines, lines], X, positive, weight, fold, group)
 
 
 def _ridge_line(
-    ridge: float,
-    angle: float,
-    signs: IntArray,
-    X: Any,
-    positive: AnyArray,
-    weight: FloatArray,
+    signs: IntArray, setting: tuple[float, float], X: Any, positive: AnyArray, weight: FloatArray
 ) -> FloatArray:
-    """Return the line of the same ridge and trade-off from the moments of rows."""
-    line = RidgeMoments.of(X, positive, weight, signs).lines([(ridge, angle)])
-    scaled: FloatArray = on_one_scale(X, [line], positive, weight)[0][0]
-    return scaled
+    line: FloatArray = RidgeMoments.of(X, positive, weight, signs).lines([setting])[0]
+    return line

@@ -21,14 +21,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
+from scipy.linalg import cho_factor, cho_solve, eigh
 from scipy.sparse.linalg import aslinearoperator
 
 from directrix._typing import AnyArray, FloatArray, IntArray
@@ -268,8 +267,6 @@ def _by_conjugate_gradients(
 
 #: Smallest eigenvalue of a covariance that counts, as a share of the largest.
 _LEAST = 1e-12
-#: Ridges that are solved one by one; for more of them one decomposition takes less time.
-_RIDGES_ONE_BY_ONE = 6
 
 
 @dataclass(frozen=True)
@@ -336,7 +333,6 @@ class RidgeMoments:
         return _mixed(self.cov_pos, self.cov_neg, angle)
 
     def _solved(self, matrix: FloatArray, ridges: Sequence[float]) -> FloatArray:
-        """Return the solutions for several ridges: from one decomposition if there are many."""
         right, unit = self.delta, np.eye(len(matrix))
         if self.signs is not None:
             return np.array(
@@ -344,10 +340,6 @@ class RidgeMoments:
             )
         if not len(right):  # all columns are constant
             return np.zeros((len(ridges), 0))
-        if len(ridges) <= _RIDGES_ONE_BY_ONE:
-            # Sums in single precision may leave eigenvalues below minus the ridge.
-            with suppress(LinAlgError):
-                return np.array([_by_cholesky(matrix + ridge * unit, right) for ridge in ridges])
         size, vectors = eigh(matrix, check_finite=False)
         least = _LEAST * max(float(size[-1]), 0.0)
         shifted = np.maximum(size, 0.0) + np.array(ridges)[:, None]

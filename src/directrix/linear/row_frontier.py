@@ -45,11 +45,6 @@ class RowCandidate:
         return self.recipe.complexity
 
     @property
-    def ridge(self) -> float:
-        """Ridge penalty of the fit."""
-        return self.recipe.ridge
-
-    @property
     def chain(self) -> list[RowCandidate]:
         """The candidates that lead to this one, each starting from the one before."""
         start = self.recipe.start

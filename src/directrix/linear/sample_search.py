@@ -105,11 +105,6 @@ class NestedCandidate:
         return self.candidate.complexity if self.number == 0 else _FEWEST_FEATURES + self.number
 
     @property
-    def ridge(self) -> float:
-        """Ridge penalty of the fit."""
-        return self.candidate.ridge
-
-    @property
     def curves(self) -> Any:
         """Curves of the held-out scores of the rows."""
         return self.candidate.curves
