@@ -25,7 +25,6 @@ from directrix._typing import AnyArray
 from directrix.exceptions import StateError
 from directrix.exceptions.files import FileContentError, MomentsFileError
 from directrix.files.atomic import atomic_file
-from directrix.rows.labels import UNLABELLED
 
 Arrays: TypeAlias = dict[str, AnyArray]
 
@@ -220,9 +219,7 @@ def _plain_classes(classes: AnyArray) -> dict[str, Any]:
 def classes_of(header: dict[str, Any]) -> AnyArray:
     """Return the labels of a header."""
     dtype, values = header["classes"]["dtype"], header["classes"]["values"]
-    if dtype == "none":
-        return UNLABELLED
-    classes: AnyArray = np.array(values, dtype=dtype)
+    classes: AnyArray = np.array(values, dtype=object if dtype == "none" else dtype)
     classes.flags.writeable = False
     return classes
 
