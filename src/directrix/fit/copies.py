@@ -30,7 +30,7 @@ _NONE_SEEN = 3.0
 _FEWEST_DISTINCT = 20
 #: Share of the distinct rows that a column of continuous values tells apart, and how many times as
 #: many rows are copies as would be by chance.
-_TOLD_APART, _BEYOND_CHANCE = 0.9, 5.0
+_SEPARABLE, _BEYOND_CHANCE = 0.9, 5.0
 #: Distinct rows that show which columns are not continuous.
 _GLANCE = 1000
 #: Labels of copies disagree at most this share as often as independent labels.
@@ -117,10 +117,10 @@ def _are_equal_beyond_chance(X: Any, positive: AnyArray, first: AnyArray, number
     shares = [
         (_share_told_apart(X[first, k]), k)
         for k in range(X.shape[1])
-        if _share_told_apart(X[few, k]) >= _TOLD_APART
+        if _share_told_apart(X[few, k]) >= _SEPARABLE
     ]
     told_apart, column = max(shares, default=(0.0, 0))
-    if told_apart < _TOLD_APART:
+    if told_apart < _SEPARABLE:
         return False
     used = ~np.isnan(X[first, column])
     n_equal = np.bincount(number)[used]
