@@ -257,7 +257,6 @@ class Curvature:
 
 
 def _solved(factor: AnyArray, vectors: FloatArray) -> FloatArray:
-    """Return an inverse information times vectors in rows."""
     if factor.ndim == 1:
         return vectors / factor
     # Half the time of scipy.linalg.cho_solve, whose checks count here.
@@ -552,7 +551,6 @@ class BatchSolver:
         }
 
     def _solve_block(self, problems: Sequence[Problem], solutions: Solutions) -> FloatArray:
-        """Return the lines of problems of one family."""
         zero = np.zeros(self._batch.n_coef)
         starts = [
             zero if before is None else solutions[before.key, fold]

@@ -91,13 +91,8 @@ class Path:
     ) -> Solution:
         """Return the solution; warn if the solver neither converged nor was stopped."""
         solution = Solution(coef, value, grad_norm, self.n_iter, converged, tuple(self.values))
-        return solution if self.stopped else warn_unless_converged(solution, solver, tol)
-
-
-def warn_unless_converged(solution: Solution, solver: str, tol: float) -> Solution:
-    """Warn if a solver stopped before the gradient was small enough; return the solution."""
-    remainder = f"a gradient norm of {solution.grad_norm:.1e}, above the tolerance of {tol:.1e}"
-    return warn_not_converged(solution, solver, remainder)
+        remainder = f"a gradient norm of {grad_norm:.1e}, above the tolerance of {tol:.1e}"
+        return solution if self.stopped else warn_not_converged(solution, solver, remainder)
 
 
 def warn_not_converged(solution: Solution, solver: str, remainder: str) -> Solution:
@@ -319,7 +314,6 @@ class _State:
 
 
 def _dot(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Return the scalar products of rows."""
     products: FloatArray = np.einsum("kp,kp->k", left, right)
     return products
 

@@ -225,7 +225,6 @@ class SolvedPencil(Pencil):
 
 
 def _mixed(positive: FloatArray, negative: FloatArray, angle: float) -> FloatArray:
-    """Return the pencil at an angle."""
     mixed: FloatArray = np.cos(angle) * positive + np.sin(angle) * negative
     return mixed
 
@@ -415,7 +414,6 @@ class StandardSpace:
         return (EigenPencil if narrow else SolvedPencil)(positive, negative, self.delta)
 
     def _shares(self, shrinkage: str | float) -> tuple[float, float]:
-        """Return the shrinkage of both classes."""
         if shrinkage != "oas":
             share: Any = shrinkage
             if not (isinstance(share, int | float) and 0 <= share <= 1):

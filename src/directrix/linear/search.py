@@ -82,7 +82,6 @@ class Search:
         return comparison
 
     def _take(self, candidates: Sequence[RowCandidate]) -> None:
-        """Fit candidates of the rows and add those that are not yet taken."""
         self.rows.solve_together(candidates, self.rows.folds)
         for candidate in candidates:
             if candidate.recipe.key not in self._of_rows:

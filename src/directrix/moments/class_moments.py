@@ -185,7 +185,6 @@ class RowScatter(LinearOperator):  # type: ignore[misc]
 
     @cached_property
     def _gaps(self) -> list[FloatArray]:
-        """Mean of the class less the shift of each block."""
         gaps = []
         for block in self.blocks:
             high, low = exact_sum(self.mean, -block.shift)

@@ -469,7 +469,6 @@ class Moments(ClasswiseSummary):
         return Standardized(self.affine(1.0 / scale, center=center), center, scale)
 
     def _center_and_scale(self) -> tuple[FloatArray, FloatArray]:
-        """Return the mean and the standard deviation of each feature over all rows."""
         groups = [group for group in self.by_class.values() if group.count]
         if not groups:
             msg = "there are no rows to standardise"

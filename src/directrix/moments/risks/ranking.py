@@ -22,8 +22,6 @@ _REACH = 9.0  # standard deviations: beyond, the tail is below 1e-18
 
 
 class _RankingRisk(Risk):
-    """Base class of risks without a threshold."""
-
     shift_invariant = True
 
     @abstractmethod
