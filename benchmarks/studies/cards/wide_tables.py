@@ -109,8 +109,9 @@ def lines(rows: list[Row]) -> list[str]:
     return [
         *table(f"table | rows | missing | {' | '.join(columns)} | CPU s", cells, TITLE),
         "",
-        f"How: see `wide_tables.py`; trees are {SEVEN}, the line {LINE}. By AUC the card is ahead",
-        f"of {ahead}. Means of {len(seeds)} draws; CPU seconds of the card, trees and line.",
+        f"How: see `wide_tables.py`; trees are {SEVEN}, the line {LINE}. By AUC",
+        f"the card is ahead of {ahead}.",
+        f"Draws of each table: {len(seeds)}; CPU seconds of the card, trees and line.",
         f"Commits: {commits_of(rows)}.",
     ]
 
