@@ -76,6 +76,7 @@ def test_rates_are_those_of_the_rows_at_the_cutoff_with_intervals(fitted):
     assert point.expected.fpr == pytest.approx(flagged[~y].mean())
     assert point.intervals.tpr[0] < point.expected.tpr < point.intervals.tpr[1]
     assert "were given" in str(fitted.report_)
+    assert fitted.sizes()[0].expected == fitted.report_.expected
     assert len(fitted.card_.bands(4)) == 4
 
 

@@ -328,7 +328,6 @@ class JudgedCard:
             (tried,),
             name,
             why,
-            expected=end.point.estimate,
             unbinned_baseline=ahead_of(full + 1) if known else None,
             directions=self.prices.of(metric, self._flat),
             chance=float("nan") if end.choice is None else end.choice.chance,

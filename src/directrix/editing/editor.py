@@ -406,18 +406,15 @@ class CardEditor:
         """
         base = self._base
         card, fitted = self._fitted
-        assessment = self._present.assessment
-        report = self._report(assessment.estimate)
         if base.lockbox is not None:
             found = self._read_lockbox(card, base.lockbox)
             point = replace(
                 fitted.operating_point, expected=found.expected, intervals=found.intervals
             )
             fitted = replace(fitted, operating_point=point)
-            report = self._report(assessment.estimate, found.estimate, base.lockbox)
         made = copy(base.template)
         made._set_binner(base.binner)  # noqa: SLF001 - a copy that is made here
-        made._set_model(FittedCard(fitted, report, card))  # noqa: SLF001 - likewise
+        made._set_model(FittedCard(fitted, self._report, card))  # noqa: SLF001 - likewise
         return made
 
     @cached_property
@@ -454,23 +451,17 @@ class CardEditor:
         rows = lockbox.positive, scores, lockbox.weight
         return assess_unseen_rows(self._present.metric, *rows, "the lockbox")
 
-    def _report(
-        self, held_out: Estimate, read: Estimate | None = None, lockbox: Lockbox | None = None
-    ) -> DirectReport:
+    @property
+    def _report(self) -> DirectReport:
+        present, lockbox = self._present, self._base.lockbox
         edits = f"{self.n_edits} edit{'' if self.n_edits == 1 else 's'}"
-        gap = self._present.gap_to(self._cards[0])
-        why = f"After {edits} it is {gap.text('the card before them')}."
-        name = self._present.rows.rows.name
-        if read is None or lockbox is None:
-            caution = "which the edits have seen"
-            return DirectReport(
-                self._present.metric, f"{name}, {caution}", (), "edited card", why, held_out, None
-            )
-        seen = f"Held-out rows, which the edits have seen, show {held_out.value:.4f}."
-        rows = f"the lockbox of {len(lockbox.positive):,} rows that no edit has seen"
-        return DirectReport(
-            self._present.metric, rows, (), "edited card", f"{why} {seen}", read, None
-        )
+        why = f"After {edits} it is {present.gap_to(self._cards[0]).text('the card before them')}."
+        rows = f"{present.rows.rows.name}, which the edits have seen"
+        if lockbox is not None:
+            shown = present.assessment.estimate.value
+            why = f"{why} Held-out rows, which the edits have seen, show {shown:.4f}."
+            rows = f"the lockbox of {len(lockbox.positive):,} rows that no edit has seen"
+        return DirectReport(present.metric, rows, (), "edited card", why)
 
     def state(self) -> dict[str, Any]:
         """Return all that this editor knows, as plain values and NumPy arrays, for a page.

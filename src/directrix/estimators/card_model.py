@@ -299,7 +299,7 @@ class CardModel(ThresholdClassifier):
                 n_lines,
                 sum(bool(np.ptp(points)) for points in fit.card.columns),
                 len(fit.card.crosses),
-                fit.report.expected,
+                fit.fitted.operating_point.estimate,
                 None if fit.report.size is None else fit.report.size.gap,
                 fit.report.size == self.report_.size,
             )
