@@ -445,7 +445,7 @@ def kept_limit(rows: list[Row]) -> str:
         )
     return (
         f"False-positive rate on new rows of large sets at a limit of 1 %: {'; '.join(said)}. "
-        "Law: mean 0.0085 to 0.0115, 90 % within 0.003, none above 0.02."
+        "Required: mean 0.0085 to 0.0115, 90 % within 0.003, none above 0.02."
     )
 
 
