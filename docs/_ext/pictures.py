@@ -28,7 +28,7 @@ from directrix.editing import CardEditor
 
 STATIC = Path(__file__).parents[1] / "_static"
 #: The lines of README.
-SETTINGS = {"metric": "cost(fp=1, fn=5)", "positive": "bad", "points": "integer", "max_lines": 30}
+SETTINGS = {"metric": "cost(fp=1, fn=5)", "positive": "bad", "max_lines": 40}
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 INK, GREY, TEAL, PALE, RULE = "#1b1b1b", "#5f6b76", "#0a7d91", "#d8eef1", "#d5dade"
 WIDTH, LINE, GAP, MARGIN, HEAD, FOOT = 360, 18, 13, 20, 58, 30
@@ -134,8 +134,9 @@ def display(path: Path) -> None:
 def making(path: Path) -> None:
     """Draw what the rows of two columns say, the full card, and the card in few lines."""
     X, y = load_credit()
+    settings: dict[str, Any] = {"positive": "bad", "points": "log-odds"}
     cards = {
-        lines: ScorecardClassifier("auc", positive="bad", max_lines=lines).fit(X, y).card_
+        lines: ScorecardClassifier("auc", max_lines=lines, **settings).fit(X, y).card_
         for lines in (None, 40)
     }
     names = {None: "full card", 40: "40 lines, as printed"}

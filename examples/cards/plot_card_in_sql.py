@@ -28,7 +28,6 @@ card = ScorecardClassifier(
     "recall@fpr=0.1",
     binner=Binner(max_bins=5),
     max_crosses=0,
-    points="integer",
     monotone={"duration": "increasing", "age": "decreasing"},
     warn_baseline=False,
 ).fit(loans[::2], bad[::2])

@@ -46,7 +46,7 @@ options = {
     "monotone": directions,
     "warn_baseline": False,  # wanted for its points, not because it beats a line
 }
-card = ScorecardClassifier(points="integer", **options).fit(table[train], bad[train])
+card = ScorecardClassifier(**options).fit(table[train], bad[train])
 print(card.card_)
 
 # %%

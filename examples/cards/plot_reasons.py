@@ -34,7 +34,6 @@ card = ScorecardClassifier(
     "balanced_error",
     binner=Binner(max_bins=6),
     max_crosses=0,
-    points="integer",
     warn_baseline=False,
 )
 card.fit(X_train, y_train)

@@ -31,7 +31,6 @@ card = ScorecardClassifier(
     binner=Binner(max_bins=8),
     max_crosses=0,
     max_lines=None,
-    points="integer",
     warn_baseline=False,
 ).fit(table[:first], deposit[:first])
 print(card.operating_point_)

@@ -142,7 +142,10 @@ def test_directions_are_kept_by_every_size(largest):
     points[1] = points[3] + 0.5
     compression = RowCompression(teacher, kinds, rising)
     for groups in compression.path(range(2, 15)).values():
-        made = compression.compact(groups, largest)
+        made = compression.compact(groups)
+        if largest is not None:
+            fitted = compression.fitted(groups)
+            made = compression.card(fitted, compression.whole(fitted, largest)[0], 0.0)
         assert (np.diff(made.columns[0][1:]) >= 0).all()
         assert made.columns[1][1] >= made.columns[1][3]
         if largest is not None:

@@ -1,12 +1,10 @@
-"""Cards from one penalised likelihood: one card for all metrics, whose points are log-odds."""
+"""Cards from one penalised likelihood: one card for all metrics."""
 
 import numpy as np
 import pytest
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from directrix import ScorecardClassifier
-from directrix.fit.evidence import RowEvidence
-from directrix.fit.training_rows import Rows
 from directrix.metrics import RecallAtFPR
 
 
@@ -20,27 +18,34 @@ def rows():
 def test_metrics_share_one_card_and_have_thresholds_of_their_own(rows):
     X, y = rows
     first, second = ScorecardClassifier().fit_each(["auc", RecallAtFPR(0.05)], X, y)
-    gap = first.predict_points(X) - second.predict_points(X)
-    np.testing.assert_allclose(gap, gap[0], atol=1e-12)
-    assert abs(gap[0]) > 0.1
+    np.testing.assert_array_equal(first.predict_points(X), second.predict_points(X))
+    assert abs(first.card_.cutoff - second.card_.cutoff) > 1.0
     for left, right in zip(first.card_.columns, second.card_.columns, strict=True):
         np.testing.assert_array_equal(left, right)
 
 
-@pytest.mark.parametrize("points", [None, "integer"])
-def test_scores_are_log_odds_up_to_the_unit_of_points(rows, points):
+def test_points_are_whole_by_default_in_every_size(rows):
     X, y = rows
-    model = ScorecardClassifier("auc", points=points).fit(X, y)
-    odds = np.log(1.0 / (1.0 / model.predict_proba(X)[:, 1] - 1.0))
-    slope, intercept = np.polyfit(model.decision_function(X), -odds, 1)
-    np.testing.assert_allclose(-odds, slope * model.decision_function(X) + intercept, atol=1e-9)
-    if points is None:
-        assert slope == pytest.approx(-1.0)
+    model = ScorecardClassifier("auc").fit(X, y)
+    for lines in [size.lines for size in model.sizes()]:
+        card = model.compact(lines).card_
+        points = np.concatenate([*card.columns, *(cross.points.ravel() for cross in card.crosses)])
+        assert card.is_whole
+        assert card.intercept == 0.0
+        assert all(column.min() == 0.0 for column in card.columns)
+        assert 50 <= points.max() <= 100
 
 
-def test_a_probability_that_the_metric_fixes_is_that_of_the_threshold():
-    positive = np.arange(40) % 2 == 0
-    scores = np.where(positive, 1.0, -1.0) + np.linspace(-1.5, 1.5, 40)
-    evidence = RowEvidence(Rows(None, positive, np.ones(40)), scores, log_odds=True)
-    assert evidence.calibrated(0.3, None, "rows")(0.0) == pytest.approx(expit(0.3))
-    assert evidence.calibrated(0.3, 0.2, "rows")(0.0) == pytest.approx(0.2)
+@pytest.mark.parametrize("metric", ["auc", "error", "cost(fp=1, fn=5)", RecallAtFPR(0.05)])
+@pytest.mark.parametrize("points", ["log-odds", "integer", "pdo"])
+def test_probabilities_are_one_line_of_the_points_in_log_odds(rows, points, metric):
+    X, y = rows
+    model = ScorecardClassifier(metric, points=points).fit(X, y)
+    total, odds = model.predict_points(X), logit(model.predict_proba(X)[:, 1])
+    slope, intercept = np.polyfit(total, odds, 1)
+    np.testing.assert_allclose(odds, slope * total + intercept, atol=1e-9)
+    if points == "pdo":
+        doublings = (logit(1.0 / 51.0) - odds) / np.log(2.0)
+        np.testing.assert_allclose(total, 600.0 + 20.0 * doublings, atol=1e-6)
+    if points == "log-odds":
+        assert slope == pytest.approx(1.0)

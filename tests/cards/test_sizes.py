@@ -21,7 +21,7 @@ from directrix.exceptions import (
 from directrix.export import load, save
 from directrix.moments import BinCounts
 
-SCALES = [None, "pdo", IntegerPoints(20), "integer", PointsToDoubleOdds(rounded=False)]
+SCALES = ["log-odds", "pdo", IntegerPoints(20), "integer", PointsToDoubleOdds(rounded=False)]
 
 
 def loans(n=900, seed=0):
@@ -207,7 +207,7 @@ def fitted(**params):
     return ScorecardClassifier("auc", warn_baseline=False, **params).fit(table, late), table
 
 
-@pytest.mark.parametrize("points", [None, "integer", "pdo", IntegerPoints(5)])
+@pytest.mark.parametrize("points", ["log-odds", "integer", "pdo", IntegerPoints(5)])
 def test_sizes_are_known_and_each_is_a_fitted_classifier(points):
     made, table = fitted(points=points)
     sizes = made.sizes()
@@ -225,7 +225,7 @@ def test_sizes_are_known_and_each_is_a_fitted_classifier(points):
         assert len(small.sizes()) == len(sizes)
         assert np.isfinite(small.decision_function(table)).all()
     assert made.compact(None).card_.n_lines == lines[-1]
-    assert made.compact(None).card_.is_whole == (points is not None)
+    assert made.compact(None).card_.is_whole == (points != "log-odds")
     assert made.card_.n_lines in lines  # the classifier itself is as before
 
 
@@ -284,7 +284,7 @@ def test_a_guarantee_holds_for_every_size():
         assert made.compact(n_lines).operating_point_.guarantee
 
 
-@pytest.mark.parametrize("points", [None, "integer"])
+@pytest.mark.parametrize("points", ["log-odds", "integer"])
 def test_a_card_of_a_source_is_compact(points):
     table, late = loans(2000)
     source = table.assign(late=late)
@@ -347,7 +347,7 @@ def test_cards_are_a_coding_of_cells():
 
 
 @pytest.mark.parametrize("in_passes", [False, True])
-@pytest.mark.parametrize("points", [None, "integer"])
+@pytest.mark.parametrize("points", ["log-odds", "integer"])
 def test_few_rows_are_warned_of_once_whatever_the_sizes(in_passes, points):
     table, late = loans(300)
     late = late & (np.cumsum(late) <= 12)

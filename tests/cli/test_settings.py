@@ -101,7 +101,10 @@ def test_options_of_the_command_line_come_first(call, tmp_path):
         ("target = 3", "target must be a text, not 3"),
         ("binner = 3", "binner must be a table of parameters, not 3"),
         ("a = ", "is not TOML"),
-        ("points = { pdq = 20 }", "points must be 'pdo', 'integer', or a table with pdo"),
+        (
+            "points = { pdq = 20 }",
+            "points must be 'integer', 'pdo', 'log-odds', or a table with pdo",
+        ),
     ],
 )
 def test_a_wrong_file_is_refused_by_its_key(tmp_path, text, message):

@@ -132,7 +132,7 @@ def test_a_factor_of_all_weights_changes_nothing():
     np.testing.assert_array_equal(first.predict_points(X), second.predict_points(X))
 
 
-@pytest.mark.parametrize("points", [None, "integer", "pdo"])
+@pytest.mark.parametrize("points", ["log-odds", "integer", "pdo"])
 @pytest.mark.parametrize("max_lines", [None, 10, "auto"])
 def test_directions_are_kept_by_the_points_that_are_delivered(points, max_lines):
     wanted = {0: 1, 1: -1, 2: 1}

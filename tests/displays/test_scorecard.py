@@ -40,7 +40,7 @@ def fitted():
     risk += 3 * ((table.home == "<b>") ^ table.member)
     y = (risk + rng.normal(size=n) > 4).to_numpy()
     binner = Binner(max_bins=8, special_values=[-999.0])
-    options = {"cv": 2, "max_lines": None}
+    options = {"cv": 2, "max_lines": None, "points": "log-odds"}
     return ScorecardClassifier("auc", binner=binner, **options).fit(table, y)
 
 

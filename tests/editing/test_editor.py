@@ -24,7 +24,7 @@ from directrix.fit.guarantee import finite_threshold
 from directrix.metrics.base import Curve
 from directrix.tables import NumberBins
 
-SCALES = (None, "integer", "pdo")
+SCALES = ("log-odds", "integer", "pdo")
 #: Editors are shared by tests, which read their lockboxes again.
 pytestmark = pytest.mark.filterwarnings("ignore::directrix.exceptions.LockboxReadWarning")
 
@@ -40,7 +40,7 @@ def table(n=900, seed=0):
     return pd.DataFrame({"age": age, "income": income, "home": home}), risk > 2
 
 
-def editor(points=None, metric="auc", crosses=0, lockbox=0.2, rows=None, **parameters):
+def editor(points="log-odds", metric="auc", crosses=0, lockbox=0.2, rows=None, **parameters):
     """Return an editor of a card that is quick to fit."""
     X, y = table() if rows is None else rows
     settings = {"max_lines": 14, "max_crosses": crosses, "cv": 3}

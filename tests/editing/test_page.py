@@ -123,7 +123,7 @@ def test_every_metric_chooses_the_threshold_of_python(page):
 @pytest.mark.every_case
 @pytest.mark.parametrize(
     ("metric", "points"),
-    [("recall@fpr=0.1", None), ("auc", "pdo"), ("error", "integer"), ("f1", None)],
+    [("recall@fpr=0.1", "log-odds"), ("auc", "pdo"), ("error", "integer"), ("f1", "log-odds")],
 )
 def test_random_edits_give_the_card_and_price_of_python(browser, tmp_path, metric, points):
     X, y = people()
@@ -238,11 +238,11 @@ def test_cut_is_dragged_and_dragged_away(page):
 
 def test_points_that_are_typed_in_are_kept(page):
     field = page.locator("#column-2 input.points").first
-    field.fill("7.5")
+    field.fill("7")
     field.press("Enter")
-    assert page.evaluate("editor.now.columns[2].groups[0].points") == 7.5
+    assert page.evaluate("editor.now.columns[2].groups[0].points") == 7
     page.get_by_role("button", name="Leave member out of the card").click()
-    assert page.evaluate("editor.now.columns[2].groups[0].points") == 7.5
+    assert page.evaluate("editor.now.columns[2].groups[0].points") == 7
 
 
 def test_missing_values_join_a_bin_and_leave_it(page):

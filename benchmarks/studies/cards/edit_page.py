@@ -30,11 +30,11 @@ from directrix.editing import CardEditor
 from directrix.exceptions import EditError
 
 #: Metric and scale of points by table.
-CARDS: dict[str, tuple[str, str | None]] = {
-    "german_credit": ("recall@fpr=0.1", None),
+CARDS: dict[str, tuple[str, str]] = {
+    "german_credit": ("recall@fpr=0.1", "log-odds"),
     "hmda_boston": ("auc", "pdo"),
     "credit_data": ("cost(fp=1, fn=5)", "integer"),
-    "telco_churn": ("f1", None),
+    "telco_churn": ("f1", "log-odds"),
     "give_me_some_credit": ("recall@fpr=0.05", "pdo"),
 }
 #: A table with as many columns and cells as a page should bear.
@@ -144,7 +144,7 @@ def opened(browser: Any, html: str, folder: Path) -> Any:
     return page
 
 
-def editor_of(metric: str, points: str | None, X: Any, y: Any) -> Any:
+def editor_of(metric: str, points: str, X: Any, y: Any) -> Any:
     """Return the editor of a card of full length."""
     settings = {"max_lines": None, "max_crosses": 0}
     with quiet():
@@ -172,7 +172,7 @@ def measure(name: str, sequences: list[tuple[int]]) -> list[tuple[object, ...]]:
             page.close()
             shown = (f"{worst[part]:.3g}" for part in PARTS)
             spent = (f"{median(times):.0f}", f"{min(times):.0f}", f"{max(times):.0f}")
-            begin = (name, sequence, metric, points or "scores", *about, EDITS)
+            begin = (name, sequence, metric, points, *about, EDITS)
             rows.append((*begin, *shown, *spent, commit()))
     return rows
 

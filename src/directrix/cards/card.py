@@ -39,6 +39,12 @@ if TYPE_CHECKING:  # only comparisons with later rows need them
 # ── Scales of points: what a point of a card is worth ─────────────────────────────────────────────
 
 
+def _require(scale: Scale, name: str, holds: Any, expected: str) -> None:
+    if not holds:
+        msg = f"{name} of {type(scale).__name__} must be {expected}, not {getattr(scale, name)!r}"
+        raise ValueError(msg)
+
+
 @dataclass(frozen=True)
 class PointsToDoubleOdds:
     r"""Points as banks use them: so many points double the odds of the negative class.
@@ -88,26 +94,24 @@ class IntegerPoints:
 
 
 Scale = PointsToDoubleOdds | IntegerPoints
-_NAMES: dict[str, type[Scale]] = {"pdo": PointsToDoubleOdds, "integer": IntegerPoints}
+_NAMES: dict[str, Scale | None] = {
+    "integer": IntegerPoints(),
+    "pdo": PointsToDoubleOdds(),
+    "log-odds": None,
+}
 
 
 def scale_of(points: Any) -> Scale | None:
-    """Return the scale that a user gave, by its name or itself; None for plain points."""
-    if points is None or isinstance(points, Scale):
+    """Return the scale that a user gave, by its name or itself; None if points are log-odds."""
+    if isinstance(points, Scale):
         return points
     if isinstance(points, str) and points in _NAMES:
-        return _NAMES[points]()
+        return _NAMES[points]
     msg = (
-        f"points must be {' or '.join(map(repr, _NAMES))}, PointsToDoubleOdds(...), "
-        f"IntegerPoints(...) or None, not {points!r}"
+        f"points must be {', '.join(map(repr, _NAMES))}, PointsToDoubleOdds(...) or "
+        f"IntegerPoints(...), not {points!r}"
     )
     raise ValueError(msg)
-
-
-def _require(scale: Scale, name: str, holds: Any, expected: str) -> None:
-    if not holds:
-        msg = f"{name} of {type(scale).__name__} must be {expected}, not {getattr(scale, name)!r}"
-        raise ValueError(msg)
 
 
 # ── Card: the points of every bin and cross, which score rows ─────────────────────────────────────
@@ -228,6 +232,24 @@ class Card:
         typed = [typed_bins(name, given) for name, given in points.items()]
         bins, columns = tuple(each for each, _ in typed), tuple(values for _, values in typed)
         return cls(float(base), columns, (), bins, float(cutoff), higher_is_positive)
+
+    def with_rows(self, bins: Sequence[Bins], counts: Sequence[FloatArray]) -> Card:
+        """Return the card with its bins and the counts of its training rows.
+
+        What no row had, as missing values and levels, gets the mean points of its column.
+        """
+        made = replace(self, bins=tuple(bins), counts=tuple(counts))
+        columns = tuple(points.copy() for points in self.columns)
+        for k, points in enumerate(columns):
+            empty = np.flatnonzero(counts[k].sum(axis=0) == 0)
+            points[empty[(empty == 0) | (empty > bins[k].n_ordered)]] = made.mean_points(k)
+        return replace(made, columns=columns)
+
+    def mean_points(self, index: int) -> float:
+        """Return the mean points of the training rows in a column; rounded, if points are whole."""
+        rows, points = self._rows(index), self.columns[index]
+        mean = 0.0 if rows is None else float(rows @ points) / (float(rows.sum()) or 1.0)
+        return float(np.floor(mean + 0.5)) if self.is_whole else mean
 
     def with_positive(self, label: Any, *, is_last: bool) -> Card:
         """Return the card as one for this label, the last of two labels or not."""

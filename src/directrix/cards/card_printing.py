@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import logit
 
 from directrix._printing import cell_style, html_table, printable, text_table, wrapped
 from directrix._typing import FloatArray, IntArray
@@ -371,12 +372,15 @@ def card_document(card: Any) -> CardDocument:
     effective = 1.0 if card.held_out is None else card.held_out.effective
     header = (*HEADINGS[:4], HEADINGS[4].format(_label(card)), HEADINGS[5])
     blocks, unused = [], []
+    unseen = _unseen_points(card, decimals)
     for index in card.ranked_columns:
         rows, bins = tuple(card.column_table(index, DECIMALS)), card.bins[index]
         if not printed_points(card.columns[index]).any():
             unused.append(bins.name)
             continue
         title = points_range(bins.name, card.columns[index], decimals)
+        if len(unseen) > 1:
+            title += f", mean {points_text(card.mean_points(index), decimals)}"
         texts = tuple(row_texts(row, decimals, effective) for row in rows)
         blocks.append(Block(title, header, texts, rows, bins.n_ordered))
     for table in card.cross_tables(DECIMALS):
@@ -388,28 +392,37 @@ def card_document(card: Any) -> CardDocument:
         )
         title = points_range(table.name, table.points, decimals)
         blocks.append(Block(title, names, texts, cross=tall))
-    notes = [*_unlisted_note(card, decimals), *_range_note(card)]
+    notes = [*_odds_note(card), *_range_note(card)]
+    if unseen:
+        what = "Never seen in training, or missing where none was" if card.counts else "Not listed"
+        points = f"{min(unseen)} points" if len(unseen) == 1 else "the mean points of the column"
+        notes.append(f"{what}: {points}.")
     if unused:
         notes.append(f"{points_text(0.0, decimals)} points in every bin: {', '.join(unused)}")
     return CardDocument(_headline(card, decimals), tuple(blocks), tuple(notes))
 
 
-def _unlisted_note(card: Any, decimals: int) -> list[str]:
-    """Return the points of all cells without a line: the most frequent ones, and all others."""
-    columns: dict[str, list[str]] = {}
-    for index in card.ranked_columns:
-        points, bins = printed_points(card.columns[index]), card.bins[index]
-        cells = {points_text(points[k], decimals): bins.labels[k] for k in card.unlisted(index)}
-        for text, label in cells.items() if points.any() else ():
-            name = bins.name if len(cells) == 1 else f"{bins.name} ({label})"
-            columns.setdefault(text, []).append(name)
-    if not columns:
+def _unseen_points(card: Any, decimals: int) -> set[str]:
+    """Return the points of all cells without a line, as they are printed."""
+    return {
+        points_text(float(points[cell]), decimals)
+        for k, points in enumerate(card.columns)
+        if printed_points(points).any()
+        for cell in card.unlisted(k)
+    }
+
+
+def _odds_note(card: Any) -> list[str]:
+    """Return what a point is worth, if log-odds are one line of the points."""
+    if card.held_out is None or len(card.held_out.points) < 2:
         return []
-    usual = max(columns, key=lambda text: len(columns[text]))
-    rest = sorted({*columns} - {usual}, key=float)
-    others = "; ".join(f"{text} for {', '.join(columns[text])}" for text in rest)
-    what = "Never seen in training, or missing where none was" if card.counts else "Not listed"
-    return [f"{what}: {usual} points{', except ' if others else ''}{others}."]
+    total, odds = card.held_out.points, logit(card.held_out.probability)
+    slope = float((odds[-1] - odds[0]) / (total[-1] - total[0]))
+    if not np.allclose(odds, odds[0] + slope * (total - total[0]), atol=1e-6):
+        return []
+    change = f"{'double' if slope > 0 else 'halve'} every {np.log(2.0) / abs(slope):.3g} points"
+    even = points_text(float(total[0] - odds[0] / slope), DECIMALS)
+    return [f"The odds of {_label(card)} {change}; they are even at a total of {even}."]
 
 
 def _range_note(card: Any) -> list[str]:

@@ -225,12 +225,9 @@ class Compression:
                 crosses.append(_cross(grid, number[grid.atoms], points))
         return Card(intercept, tuple(columns), tuple(crosses))
 
-    def compact(self, groups: Groups, largest: int | None = None) -> Card:
-        """Return the card of a size, with whole points up to the largest if it is given."""
+    def compact(self, groups: Groups) -> Card:
+        """Return the card of a size."""
         made = self.fitted(groups)
-        if largest is not None:
-            points, _ = self.whole(made, largest)
-            return self.card(made, points, 0.0)
         points, intercept = made.points.copy(), made.intercept
         mass = np.zeros(self.atoms.count)
         np.add.at(mass, made.of_atom, self.curvature.mass)

@@ -103,7 +103,7 @@ def card_of_counts(
         made = made if compact is full else compact.on_scale(scale)
     by_class = [np.asarray(counts.cells(k), dtype=np.float64) for k in range(len(counts.bins))]
     sides = two_sides(by_class, counts.classes == label)
-    return made._replace(card=replace(made.card, bins=counts.bins, counts=sides))
+    return made._replace(card=made.card.with_rows(counts.bins, sides))
 
 
 def two_sides(by_class: Sequence[FloatArray], positive: AnyArray) -> tuple[FloatArray, ...]:

@@ -24,7 +24,6 @@ from directrix.cards.judged import (
 from directrix.cards.prior import CellKinds
 from directrix.engines.tasks import CellFeatures
 from directrix.fit.compare import MOST_ROWS
-from directrix.fit.evidence import Evidence
 from directrix.fit.fit_source import (
     CandidateGroup,
     CountedScores,
@@ -78,11 +77,8 @@ def on_counts(judged: JudgedCard, counted: CountedScores, share: float) -> HeldO
 
     ``share`` is that of the rows that the card was grown from among them.
     """
-    evidence: list[tuple[Evidence, Evidence | None]] = []
-    for k in range(len(judged.pointed)):
-        held_out, apart = counted.evidence(k)
-        reserved = None if apart is None else replace(apart, log_odds=True)
-        evidence.append((replace(held_out, log_odds=True), reserved))
+    pairs = [counted.evidence(k) for k in range(len(judged.pointed))]
+    evidence = [(replace(a, log_odds=True), b and replace(b, log_odds=True)) for a, b in pairs]
     curves, metric, index, trials = counted.curves, AUC(), 0, judged.trials
     if not judged.is_empty:
         folds = [each.folds or (each.whole,) for each in curves]
@@ -147,7 +143,7 @@ class SourceCardFit:
         made = judged.fitted(fit.metric, fit.guarantee, held_out)
 
         def complete(made: FittedCard) -> FittedCard:
-            card = replace(made.card, bins=tuple(binner.bins_), counts=counted.cells)
+            card = made.card.with_rows(binner.bins_, counted.cells)
             return replace(made, card=card, sizes=tuple(map(complete, made.sizes)))
 
         seen = profile_of_source(fit, surveyed, binner)

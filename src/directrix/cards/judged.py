@@ -17,7 +17,7 @@ from directrix._typing import FloatArray
 from directrix.cards.card import Card, IntegerPoints, PointsToDoubleOdds, Scale
 from directrix.cards.growth import CardAsk, Grown, grow_card
 from directrix.cards.guard import guarded_line
-from directrix.cards.points import finished, in_scores, ties_split, to_double_odds
+from directrix.cards.points import finished, in_scores, to_double_odds
 from directrix.cards.prior import CellKinds
 from directrix.cards.sizes import ScaledCard, Size, good_size, sizes_of_card
 from directrix.cards.unbinned import unbinned_scores
@@ -44,7 +44,7 @@ class CardSettings:
     """How a card is made, whatever metric it is judged by.
 
     ``max_lines`` is "auto", the largest number of printed lines, or None for the full card;
-    ``scale`` says what a point is worth, by default that points are log-odds.
+    ``scale`` says what a point is worth; None if points are log-odds.
     """
 
     max_lines: int | str | None = None
@@ -321,17 +321,15 @@ class JudgedCard:
             return Gap.of_folds(behind, folds[other] - folds[k], metric.largest_gap)
 
         passed = grown.passed
-        known, whole = held_out.unbinned is not None, size.card.is_whole
         return DirectReport(
             metric,
             held_out.name,
             (tried,),
             name,
             why,
-            unbinned_baseline=ahead_of(full + 1) if known else None,
+            unbinned_baseline=None if held_out.unbinned is None else ahead_of(full + 1),
             directions=self.prices.of(metric, self._flat),
             chance=float("nan") if end.choice is None else end.choice.chance,
             size=None if size.is_full else CardSize(n_lines, full_lines, ahead_of(full)),
-            ties=ties_split(metric, held_out.evidence[k][0].curves) if whole else None,
             columns_tried=None if passed is None else (int(passed[None].sum()), len(kinds)),
         )

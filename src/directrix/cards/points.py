@@ -8,11 +8,8 @@ import numpy as np
 
 from directrix._typing import FloatArray, IntArray
 from directrix.cards.card import Card, PointsToDoubleOdds, Scale
-from directrix.fit.curves import Curves
 from directrix.fit.finish import FitResult
 from directrix.fit.money import stated_metric
-from directrix.fit.report import TiesSplit
-from directrix.metrics.base import Metric
 
 
 def rounded_card(card: Card, unit: float) -> Card:
@@ -37,15 +34,6 @@ def largest_unit(card: Card, largest: int) -> float:
     """Return the unit in which the widest column or cross has so many points."""
     widest = max((float(np.ptp(points)) for points in card.blocks if points.size), default=0.0)
     return largest / widest if widest > 0 else 1.0
-
-
-def ties_split(metric: Metric, held_out: Curves) -> TiesSplit | None:
-    """Return the metric of held-out folds with ties as they are, and split at random."""
-    if metric.limit is None or not held_out.folds:
-        return None
-    values = [(metric.best_value(curve), metric.ties_split(curve)) for curve in held_out.folds]
-    strict, split = np.mean(values, axis=0)
-    return TiesSplit(float(strict), float(split))
 
 
 def points_as_rows(card: Card, cells: IntArray) -> FloatArray:

@@ -23,6 +23,7 @@ from scipy.optimize import isotonic_regression
 from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.cards.card import Card
 from directrix.cards.compression import RowCompression, Teacher
+from directrix.cards.points import largest_unit, rounded_card
 from directrix.cards.prior import CellKinds
 from directrix.fit.directions import Direction
 from directrix.fit.training_rows import Rows
@@ -99,20 +100,19 @@ def sizes_of_card(
 
     Rows have cells as their features. With ``largest`` points are whole, from zero to this.
     """
-    full_lines = cards[None].count_lines(kinds)
+    full = {k: _full(card, _training_rows(rows, k), largest) for k, card in cards.items()}
+    full_lines = full[None].card.count_lines(kinds)
     asked = [] if max_lines is None else list(SIZES)
     if max_lines is not None and rows.fold is None:
         asked = [CAUTIOUS_LINES]
     if isinstance(max_lines, int):
         asked = sorted({max_lines, *(asked if rows.fold is not None else [])})
     lines = [size for size in asked if size < full_lines]
-    every = [*lines, 10**6] if largest is not None else lines
-    made: dict[int, dict[int | None, ScaledCard]] = {size: {} for size in every}
-    for fold, card in cards.items() if every else ():
-        of_sizes = _compressed(card, _training_rows(rows, fold), kinds, directions, every, largest)
+    made: dict[int, dict[int | None, ScaledCard]] = {size: {} for size in lines}
+    for fold, card in cards.items() if lines else ():
+        of_sizes = _compressed(card, _training_rows(rows, fold), kinds, directions, lines, largest)
         for size, scaled in of_sizes.items():
             made[size][fold] = scaled
-    full = made.pop(10**6, {fold: ScaledCard(card) for fold, card in cards.items()})
     sizes = [Size.of(made[size], rows, kinds) for size in lines]
     return [*sizes, Size.of(full, rows, kinds, is_full=True)]
 
@@ -146,6 +146,17 @@ def _training_rows(rows: Rows, fold: int | None) -> tuple[IntArray, FloatArray]:
     kept = slice(None) if fold is None else np.flatnonzero(rows.fold != fold)
     cells, weight = rows.X[kept][:_ROWS], rows.weight[kept][:_ROWS]
     return cells, weight / weight.mean()
+
+
+def _full(card: Card, rows: tuple[IntArray, FloatArray], largest: int | None) -> ScaledCard:
+    """Return a full card; if points are whole, it is rounded, and keeps its mean log-odds."""
+    cells, weight = rows
+    if largest is None:
+        return ScaledCard(card)
+    unit = 1.0 / largest_unit(card, largest)
+    made = rounded_card(card, 1.0 / unit)
+    off = card.points(cells) - unit * made.points(cells)
+    return ScaledCard(made, unit, float(weight @ off / weight.sum()))
 
 
 def _compressed(

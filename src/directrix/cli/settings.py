@@ -74,8 +74,8 @@ class CardSettings:
             try:
                 parameters["points"] = scale(**points)
             except TypeError:
-                known = "pdo, base_points, base_odds and rounded, or largest"
-                msg = f"points must be 'pdo', 'integer', or a table with {known}, not {points!r}"
+                known = "or a table with pdo, base_points, base_odds and rounded, or largest"
+                msg = f"points must be 'integer', 'pdo', 'log-odds', {known}, not {points!r}"
                 raise UsageError(msg) from None
         if "binner" in parameters:
             parameters["binner"] = Binner(**parameters["binner"])

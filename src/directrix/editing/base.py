@@ -469,8 +469,8 @@ def base_of_state(state: Mapping[str, Any]) -> tuple[EditBase, Arrangement]:
     binner, classes = Binner.from_json(state["bins"]), np.array(state["classes"])
     scale = _scale_of_state(state["scale"])
     positive = None if state["positive"] == classes.tolist()[-1] else state["positive"]
-    metric = resolve(state["metric"]["text"])
-    template = ScorecardClassifier(metric, positive=positive, points=scale.scale)
+    metric, points = resolve(state["metric"]["text"]), scale.scale or "log-odds"
+    template = ScorecardClassifier(metric, positive=positive, points=points)
     template._set_classes(classes)  # noqa: SLF001 - an empty one that is made here
     template._set_binner(binner)  # noqa: SLF001 - likewise
     atoms = _atoms_of_state(state, binner)

@@ -437,7 +437,7 @@ class CardEditor:
                 held_out=fitted.held_out.restated(0.0, unit) if fitted.held_out else None,
             )
         card, fitted = make(card, fitted)
-        return replace(card, bins=tuple(base.binner.bins_), counts=base.counts), fitted
+        return card.with_rows(base.binner.bins_, base.counts), fitted
 
     def _read_lockbox(self, card: Card, lockbox: Lockbox) -> Any:
         log = list(self._log)

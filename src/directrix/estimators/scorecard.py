@@ -77,9 +77,9 @@ class ScorecardClassifier(CardModel):
         Largest number of columns with points. "auto" drops the columns that held-out rows do not
         miss. By default all columns have points; of a wide table, only the most informative are
         tried.
-    points : "pdo", "integer", PointsToDoubleOdds or IntegerPoints, optional
-        What a point is worth. "pdo": so many points double the odds, as banks use. "integer": whole
-        numbers from 0 to 100. By default points are log-odds.
+    points : "integer", "pdo", "log-odds", IntegerPoints or PointsToDoubleOdds
+        What a point is worth. "integer": whole numbers from 0 to 100. "pdo": so many points double
+        the odds, as banks use. "log-odds": the log-odds as they are, with all their decimals.
     monotone : dict, optional
         Directions that points of the positive class keep: from names or positions of columns to
         "increasing", "decreasing" or, for texts, a list of levels whose points may not fall in this
@@ -134,7 +134,7 @@ class ScorecardClassifier(CardModel):
         max_lines: int | str | None = "auto",
         max_crosses: int | None = None,
         max_columns: int | str | None = None,
-        points: str | PointsToDoubleOdds | IntegerPoints | None = None,
+        points: str | PointsToDoubleOdds | IntegerPoints = "integer",
         monotone: Mapping[Any, Any] | None = None,
         guarantee: float | None = None,
         limits: Limits | None = None,

@@ -212,7 +212,7 @@ class BinnedTable:
         counts = self.table.cell_counts(self.binner)
 
         def complete(fit: FittedCard) -> FittedCard:
-            card = replace(self.order.restored(fit.card), bins=bins, counts=counts)
+            card = self.order.restored(fit.card).with_rows(bins, counts)
             start = fit.start and self._restored_start(fit.start)
             effects = sorted(
                 fit.report.directions, key=lambda each: place.get(each.column, len(bins))

@@ -166,8 +166,7 @@ class RowEvidence:
 
     ``every`` has the scores of all rows by the final model, first, and by the copy without each
     fold, of shape (n, 1 + folds). ``refit`` compares the copies of an estimator with the final one.
-    ``log_odds`` says that scores are calibrated already; where the metric fixes the probability at
-    the threshold, they are calibrated again.
+    ``log_odds`` says that scores are calibrated already, so that no metric fixes a probability.
     """
 
     rows: Rows
@@ -224,7 +223,7 @@ class RowEvidence:
         ``probability`` is that at the threshold, where the metric fixes it.
         """
         rows = self.rows.unpriced
-        if self.log_odds and probability is None:
+        if self.log_odds:
             return _of_log_odds(threshold, name)
         return calibration_of(rows, self.scores - threshold, probability, name)
 
@@ -337,7 +336,7 @@ class CountEvidence:
 
     def calibrated(self, threshold: float, probability: float | None, name: str) -> Calibration:
         """Return the calibration of scores less a threshold."""
-        if self.log_odds and probability is None:
+        if self.log_odds:
             return _of_log_odds(threshold, name)
         weight = (np.array(self.factors)[:, None] * tree_sum(list(self.counts))).ravel()
         scores = np.tile(centres() - threshold, 2)

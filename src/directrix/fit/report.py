@@ -152,26 +152,6 @@ class Estimate(NamedTuple):
 UNKNOWN = Estimate(float("nan"), float("nan"), float("nan"))
 
 
-class TiesSplit(NamedTuple):
-    """A metric with a limit, of a card of whole points, on which many rows tie.
-
-    `strict` is the mean over held-out folds at the best cutoff of each that keeps the limit;
-    `split` is the same if rows tied at the cutoff are split at random, so that the limit is met
-    exactly.
-    """
-
-    strict: float
-    split: float
-
-    def text(self, label: str) -> str:
-        """Return both in words; `label` is that of the metric."""
-        return (
-            f"with the best cutoff in each held-out fold, {label} is {self.strict:.4f}; if rows "
-            "tied at the cutoff were split at random, to meet the limit exactly, it would be "
-            f"{self.split:.4f}"
-        )
-
-
 @dataclass(frozen=True)
 class DirectReport:
     """Report of a fit: the candidates, best first, and the choice; for ``print`` and notebooks.
@@ -197,8 +177,6 @@ class DirectReport:
         What each direction that was asked for does to the metric, and all of them together last.
     caught : str
         Which of two text labels is caught; empty if the labels are no texts.
-    ties : TiesSplit, optional
-        Of a card of whole numbers and a metric with a limit: what splitting ties would change.
     weighted_by : str
         What the rates are weighted by, such as "sample_weight"; empty if every row counts the same.
     chance : float
@@ -223,7 +201,6 @@ class DirectReport:
     unbinned_baseline: Gap | None = None
     directions: tuple[DirectionEffect, ...] = ()
     caught: str = ""
-    ties: TiesSplit | None = None
     weighted_by: str = ""
     chance: float = float("nan")
     size: CardSize | None = None
@@ -284,9 +261,8 @@ class DirectReport:
     def comparisons(self) -> list[str]:
         """How the choice compares with other models, in sentences; above zero is better."""
         size = [] if self.size is None else [str(self.size)]
-        ties = [] if self.ties is None else [self.ties.text(self.metric.label)]
         gaps = [gap.text(name) for name, gap in self._gaps]
-        return list(map(sentence, [*size, *gaps, *ties]))
+        return list(map(sentence, [*size, *gaps]))
 
     @property
     def oddities(self) -> list[str]:

@@ -34,11 +34,11 @@ OPTIONS = {
     "warn_baseline": False,
 }
 SETTINGS = {
-    "real points": {},
+    "real points": {"points": "log-odds"},
     "whole points": {"points": "pdo"},
     "small points": {"points": "integer"},
     "first label": {"points": "pdo", "positive": False},
-    "guaranteed": {"guarantee": 0.9, "metric": "recall@fpr=0.2"},
+    "guaranteed": {"points": "log-odds", "guarantee": 0.9, "metric": "recall@fpr=0.2"},
 }
 
 

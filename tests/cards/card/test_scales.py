@@ -7,14 +7,14 @@ from directrix.estimators import IntegerPoints, PointsToDoubleOdds
 def test_names_are_the_scales_with_their_defaults():
     assert scale_of("pdo") == PointsToDoubleOdds()
     assert scale_of("integer") == IntegerPoints()
-    assert scale_of(None) is None
+    assert scale_of("log-odds") is None
     given = IntegerPoints(5)
     assert scale_of(given) is given
 
 
-@pytest.mark.parametrize("points", ["points", 20, IntegerPoints, ["pdo"]])
+@pytest.mark.parametrize("points", ["points", 20, IntegerPoints, ["pdo"], None])
 def test_others_are_named(points):
-    with pytest.raises(ValueError, match="points must be 'pdo' or 'integer'"):
+    with pytest.raises(ValueError, match="points must be 'integer', 'pdo', 'log-odds'"):
         scale_of(points)
 
 

@@ -22,7 +22,7 @@ def test_scores_are_points_less_the_cutoff(fitted):
     points = model.predict_points(X)
     card = model.card_
     np.testing.assert_allclose(card.scores(model.binner_.cells(X)), points - card.cutoff)
-    np.testing.assert_array_equal(model.decision_function(X), points)
+    np.testing.assert_array_equal(model.decision_function(X), points - card.cutoff)
 
 
 def test_the_formula_has_the_card_and_its_probability(fitted):

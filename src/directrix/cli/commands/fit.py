@@ -49,8 +49,8 @@ def fit(
     points: Annotated[
         str | None,
         typer.Option(
-            help="Points of a scorecard: 'integer' for whole points up to 100, a number such as 5 "
-            "for whole points up to that, 'pdo' for points to double the odds."
+            help="Points of a scorecard: 'integer' (default) for whole points up to 100, a number "
+            "such as 5 for fewer, 'pdo' for points to double the odds, or 'log-odds'."
         ),
     ] = None,
     two_passes: Annotated[

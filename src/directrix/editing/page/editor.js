@@ -670,28 +670,27 @@ class Editor {
     return cell;
   }
 
-  /** Return the atom of each block for the cells of a row. */
+  /** Return the atom of each block for the cells of a row; −1 for what no row had. */
   atomsOf(cells) {
     return this.blocks.map((block, k) => {
-      if (block.kind !== "cross") return this.atomOf(k, cells[k]);
+      if (block.kind !== "cross") return this.cellAtom[k][cells[k]];
       const [i, j] = block.columns.map((column, side) => block.merged[side][cells[column]]);
       return block.first + i * block.shape[1] + j;
     });
   }
 
-  /** Return the atom of a cell; one without rows has the points nearest to the mean of the column. */
-  atomOf(k, cell) {
+  /** Return the mean points of a column, which cells without rows have. */
+  meanPoints(k) {
     const atoms = this.cellAtom[k], weights = this.cellWeights[k], { points: of } = this.now.cards[0];
-    if (atoms[cell] >= 0) return atoms[cell];
-    const known = atoms.map((_, c) => c).filter(c => atoms[c] >= 0);
-    const total = known.reduce((sum, c) => sum + weights[c], 0);
-    const middle = known.reduce((sum, c) => sum + weights[c] * of[atoms[c]], 0) / (total || 1);
-    const away = c => Math.abs(of[atoms[c]] - middle);
-    return atoms[known.reduce((a, c) => away(c) < away(a) ? c : a)];
+    let total = 0, moved = 0;
+    atoms.forEach((a, c) => { if (a >= 0) { total += weights[c]; moved += weights[c] * of[a]; } });
+    const mean = moved / (total || 1);
+    return this.whole ? Math.floor(mean + 0.5) : mean;
   }
 
   pointsOf(cells) {
-    return this.atomsOf(cells).reduce((sum, a) => sum + this.now.cards[0].points[a], this.now.intercept);
+    const of = (a, k) => a < 0 ? this.meanPoints(k) : this.now.cards[0].points[a];
+    return this.atomsOf(cells).reduce((sum, a, k) => sum + of(a, k), this.now.intercept);
   }
 
   /** Return a cell of a line of a column. */

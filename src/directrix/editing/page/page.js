@@ -503,8 +503,9 @@ function input({ kind, levels, usual, k }) {
 function rowReasons() {
   const { now } = editor, riskier = now.higherIsPositive ? 1 : -1;
   return editor.atomsOf(row).map((atom, k) => {
-    const { groups, dropped } = now.columns[k], mine = groups.find(group => group.atoms.includes(atom));
-    if (dropped || !mine) return null;
+    const { groups, dropped } = now.columns[k], known = groups.find(group => group.atoms.includes(atom));
+    if (dropped || (!known && atom >= 0)) return null;
+    const mine = known ?? { label: "never seen", points: editor.meanPoints(k) };
     const best = groups.reduce((a, b) => riskier * b.points < riskier * a.points ? b : a);
     return { k, name: editor.blocks[k].name, mine, lost: riskier * (mine.points - best.points) };
   }).filter(reason => reason !== null).sort((a, b) => b.lost - a.lost);

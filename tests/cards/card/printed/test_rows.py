@@ -105,13 +105,24 @@ def test_levels_ascend_by_points_and_missing_values_are_last():
     ]
 
 
-def test_one_note_has_the_points_of_all_that_never_occurred():
-    columns = np.array([3.0, *range(6)]), np.array([7.0, 3.0, 1.0, 0.0, 2.0])
-    counts = tuple(np.array([[0.0, *[5.0] * 6]] * 2)), tuple(np.array([[0.0, 0.0, 5, 5, 5]] * 2))
-    counts = tuple(np.array(each) for each in counts)
-    note = card_document(Card(0.0, columns, (), (AGE, JOB), counts=counts)).notes[0]
-    # The usual points first; of job, missing values and other levels differ.
-    assert note.split(": ", 1)[1] == "3 points, except 7 for job (missing)."
+def test_what_never_occurred_has_the_mean_points_of_its_column_and_one_note():
+    counts = np.array([[0, 5, 5, 5, 0, 5, 5], [0] * 7]), np.array([[0, 0, 5, 5, 9], [0] * 5])
+    counts = tuple(each.astype(float) for each in counts)
+    columns = np.array([9.0, *range(6)]), np.array([7.0, 3.0, 1.0, 0.0, 2.0])
+    card = Card(0.0, columns).with_rows((AGE, JOB), counts)
+    # Of 0, 1, 2, 4 and 5 points with 5 rows each; and of 1, 0 and 2 points with 5, 5 and 9 rows.
+    assert card.columns[0].tolist() == [2.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+    assert card.columns[1].tolist() == [1.0, 1.0, 1.0, 0.0, 2.0]
+    document = card_document(card)
+    what = "Never seen in training, or missing where none was"
+    assert document.notes[-1] == f"{what}: the mean points of the column."
+    assert [block.title for block in document.blocks] == [
+        "age: points from 0 to 5, mean 2",
+        "job: points from 0 to 2, mean 1",
+    ]
+    same = card_document(Card(0.0, columns[:1]).with_rows((AGE,), counts[:1]))
+    assert same.notes[-1] == f"{what}: 2 points."
+    assert same.blocks[0].title == "age: points from 0 to 5"
 
 
 @every_card

@@ -29,7 +29,7 @@ def folds_of(rows):
 
 
 @pytest.mark.parametrize("known", [False, True], ids=["bins of the sample", "known bins"])
-@pytest.mark.parametrize("max_lines", [None, 12])
+@pytest.mark.parametrize("max_lines", [None, 30])
 def test_there_are_two_passes(known, max_lines):
     options = {"max_lines": max_lines, "max_crosses": 0}
     if known:
