@@ -29,7 +29,7 @@ from scipy.special import expit
 from benchmarks.harness.markdown import table
 from benchmarks.harness.record import Record, Row, package_commit, select
 from benchmarks.harness.runner import Part, Study, isolated, peak_megabytes, quiet
-from benchmarks.studies.scale.file_fit import measured_fit, scan
+from benchmarks.studies.scale.file_fit import Fit, measured_fit, scan
 from benchmarks.studies.scale.summary_job import SETTINGS, executors, running_cluster
 from directrix import ScorecardClassifier
 from directrix._typing import AnyArray
@@ -111,9 +111,9 @@ def of_card(model: ScorecardClassifier) -> dict[str, Any]:
 def on_files(task: str, folder: str, n: int) -> dict[str, Any]:
     """Return what a task takes in this process."""
     two_passes = partial(_two_passes, keyed=n == KEYED)
-    work = {SCAN: scan, CARD: two_passes, IN_MEMORY: _in_memory}[task]
+    work: dict[str, Fit] = {SCAN: scan, CARD: two_passes, IN_MEMORY: _in_memory}
     pattern = KEYED_FILE if n == KEYED else "0*.parquet"
-    model, taken = measured_fit(work, folder, pattern, max(1, n // PER_FILE))
+    model, taken = measured_fit(work[task], folder, pattern, max(1, n // PER_FILE))
     size = {"CPU": taken["cpu"], "largest size MB": taken["megabytes"]}
     read = {"times the bytes were read": f"{taken['read']:.2f}"}
     return size | read | ({} if model is None else of_card(model))
@@ -195,7 +195,7 @@ def planned(args: argparse.Namespace) -> Iterator[tuple[str, str, int]]:
     yield code, IN_MEMORY, MEMORY
     yield from ((code, task, args.rows) for task in (SCAN, CARD))
     yield from ((code, task, KEYED) for task in (CARD, SPARK_CARD))
-    yield from ((code, task, few) for task in (SPARK_SCAN, SPARK_CARD))
+    yield from ((code, task, PER_FILE) for task in (CARD, SPARK_SCAN, SPARK_CARD))
 
 
 def try_out(_: argparse.Namespace) -> None:
@@ -210,7 +210,7 @@ def lines(measured: list[Row]) -> list[str]:
     last = select(measured, commit=code)
     values = {(row["task"], int(row["rows"])): row for row in last}
     sizes = sorted({n for task, n in values if task == SCAN})
-    few, most = sizes[0], sizes[-1]
+    most = sizes[-1]
 
     def cpu(task: str, n: int) -> float:
         return float(values[task, n]["CPU"])
@@ -221,13 +221,15 @@ def lines(measured: list[Row]) -> list[str]:
         f"- AUC on {NEW_ROWS:,} new rows: {values[CARD, most]['AUC']} from {most:,} rows in two",
         f"  passes, {values[IN_MEMORY, MEMORY]['AUC']} from {MEMORY:,} rows in memory.",
     ]
-    if {(SPARK_SCAN, few), (SPARK_CARD, few)} <= values.keys():
-        ratio = cpu(SPARK_CARD, few) / cpu(SPARK_SCAN, few) / 2.0
-        said += [
-            f"- On Spark, to two passes that hand Python all rows and do nothing: {ratio:.1f}.",
-            "  Samples depend on where the rows are: the AUC is",
-            f"  {values[SPARK_CARD, few]['AUC']}, that of files {values[CARD, few]['AUC']}.",
-        ]
+    needed = (SPARK_SCAN, SPARK_CARD, CARD)
+    for n in sorted({n for _, n in values}):
+        if all((task, n) in values for task in needed):
+            ratio = cpu(SPARK_CARD, n) / cpu(SPARK_SCAN, n) / 2.0
+            said += [
+                f"- {n:,} rows on Spark, to two passes that hand Python all rows and do nothing:",
+                f"  {ratio:.1f}. Samples depend on where the rows are: the AUC is",
+                f"  {values[SPARK_CARD, n]['AUC']}, that of files {values[CARD, n]['AUC']}.",
+            ]
     if {(SPARK_CARD, KEYED), (CARD, KEYED)} <= values.keys():
         same = values[SPARK_CARD, KEYED]["digest"] == values[CARD, KEYED]["digest"]
         said += [
