@@ -16,6 +16,7 @@ from directrix import (
     summarize,
 )
 from directrix.export import load, save, to_sql
+from directrix.files import layout
 from directrix.metrics import FromRates
 
 RNG = np.random.default_rng(0)
@@ -175,13 +176,14 @@ def test_other_estimators_and_unfitted_ones_are_refused(path):
         save(MomentClassifier(), path)
 
 
-def test_a_model_that_could_not_be_read_is_not_written(path):
+def test_a_model_that_could_not_be_read_is_not_written(path, monkeypatch):
     classifier = MomentClassifier().fit(X, Y)
     classifier.coef_[0, 0] = np.nan
     with pytest.raises(ValueError, match="this model cannot be saved: coef is not finite"):
         save(classifier, path)
-    classifier = MomentClassifier().fit(X, Y).set_params(class_weight={"a" * 2**21: 1.0})
-    with pytest.raises(ValueError, match="too long"):
+    monkeypatch.setattr(layout, "LONGEST_PREAMBLE", 2**16)
+    classifier = MomentClassifier().fit(X, Y).set_params(class_weight={"a" * 2**16: 1.0})
+    with pytest.raises(ValueError, match="take over 100 MB"):
         save(classifier, path)
     assert not path.exists()
 

@@ -178,13 +178,14 @@ class LinearClassifier(LinkedEstimator, ClassifierMixin, BaseEstimator):
             from directrix.moments.feature_map import FeatureMap
 
             attributes["_feature_map"] = FeatureMap.from_state(state.feature_map)
+        others = {name: array for name, array in state.arrays.items() if name != "seen"}
+        attributes |= cls._restored_attributes(replace(state, arrays=others))
         arrays = StateArrays(state.arrays)
         if "seen" in arrays:
             seen = TableProfile(arrays.take("seen", (N_SEEN, state.n_features), "float64"))
             require(seen.is_valid, "its columns cannot have been like that")
             attributes["_seen"] = seen
-            state = replace(state, arrays=arrays.remaining)
-        classifier.__dict__.update(attributes | cls._restored_attributes(state))
+        classifier.__dict__.update(attributes)
         return classifier
 
     def scoring_formula(self) -> ScoringFormula:

@@ -34,6 +34,9 @@ LARGEST_INT = 1 << 53
 _DTYPE_CODES = {"uint8": "U8", "uint64": "U64", "int32": "I32", "int64": "I64"}
 _DTYPE_CODES |= {"float32": "F32", "float64": "F64"}
 
+#: The safetensors library refuses to read files with a longer preamble.
+LONGEST_PREAMBLE = 100_000_000
+
 #: Names of the types of the labels of a summary; "none" is that of rows without labels.
 SUMMARY_LABELS = ("bool", "int64", "float64", "str", "none")
 
@@ -153,12 +156,13 @@ class Layout(Header):
         """
         header = {**self.stamp(), "classes": _plain_classes(classes), **entries}
         text = json.dumps(header, sort_keys=True)
+        preamble = _signed_preamble(text, arrays)
         try:
             self.check(json.loads(text), arrays)
+            require(len(preamble) <= LONGEST_PREAMBLE, "its names and texts take over 100 MB")
         except (FileContentError, StateError) as error:
             msg = f"this {self.noun} cannot be saved: {error}"
             raise ValueError(msg) from None
-        preamble = _signed_preamble(text, arrays)
         with atomic_file(path) as file:
             file.write(preamble)
             for array in arrays.values():
