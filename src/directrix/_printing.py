@@ -55,7 +55,7 @@ def printable(text: str) -> str:
 
 
 def is_unicode(text: str) -> bool:
-    """Return whether UTF-8 can hold a text: whether it has no half of a surrogate pair."""
+    """Return whether UTF-8 can encode a text, which must have no half of a surrogate pair."""
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 

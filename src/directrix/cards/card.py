@@ -129,11 +129,11 @@ class Cross:
     points: FloatArray
 
     def scores(self, cells: IntArray) -> FloatArray:
-        """Return the points of rows, from their cells in all columns."""
+        """Return the points that this cross adds to each row, from its cells in all columns."""
         return self.points[self._index(cells)]
 
     def weights(self, cells: IntArray, weight: FloatArray) -> FloatArray:
-        """Return the weight of rows in every combination, from their cells in all columns."""
+        """Return the weight of the rows in each combination, from their cells in all columns."""
         total = np.zeros(self.points.shape)
         np.add.at(total, self._index(cells), weight)
         return total

@@ -230,7 +230,7 @@ class CrossTable:
     def of(
         cls, bins: tuple[Bins, Bins], merged: tuple[IntArray, IntArray], points: FloatArray
     ) -> CrossTable:
-        """Merge neighbouring rows, and neighbouring columns, of points that are equal.
+        """Make the table of a cross; neighbouring rows or columns of equal points are merged.
 
         `merged` has for each cell of either column its row or column in the points.
         """
@@ -247,7 +247,7 @@ class CrossTable:
 
     @property
     def name(self) -> str:
-        """What the cross is called."""
+        """Name of the cross."""
         return f"{self.columns[0]} x {self.columns[1]}"
 
     def transposed(self) -> CrossTable:

@@ -41,7 +41,7 @@ _AHEAD = 1.64
 
 @dataclass(frozen=True)
 class CardSettings:
-    """How a card is made, whatever metric it is judged by.
+    """Settings of a card that do not depend on the metric.
 
     ``max_lines`` is "auto", the largest number of printed lines, or None for the full card;
     ``scale`` says what a point is worth; None if points are log-odds.
@@ -93,7 +93,7 @@ class FittedCard:
 
 @dataclass(frozen=True, eq=False)
 class HeldOutSizes:
-    """What held-out rows show of each size.
+    """Evidence from held-out rows for each size of a card.
 
     ``evidence`` has the scores of held-out rows and of rows set apart, if there are such. ``index``
     is the size to deliver. ``unbinned`` are the rates of logistic regression without bins on the
@@ -132,7 +132,7 @@ class Pointed:
 
 @dataclass(frozen=True, eq=False)
 class JudgedCard:
-    """A card in all sizes on its scale, and which of them is delivered."""
+    """A card in all sizes, scored on held-out rows, from which one size is delivered."""
 
     rows: Rows
     kinds: Sequence[CellKinds]
@@ -156,7 +156,7 @@ class JudgedCard:
         return [HeldOutArea.of(each, self.rows, folds) for each in scores] if len(folds) else []
 
     def _rule(self, losses: FloatArray) -> int:
-        """Return what is chosen by the losses of all that was compared, and of all sizes."""
+        """Return the index of the chosen candidate, from the losses of structures and sizes."""
         n_tried = len(self.grown.tried)
         size = self.good_size(-np.append(losses[n_tried:], losses[:n_tried].min()))
         is_full = size == len(self.sizes) - 1
@@ -168,7 +168,7 @@ class JudgedCard:
 
     @cached_property
     def trials(self) -> Trials | None:
-        """All that held-out rows have chosen among; None without them."""
+        """Every structure and size that held-out rows chose among; None without held-out rows."""
         if not self._areas:
             return None
         influence = np.stack([each.influence for each in self._areas])
@@ -218,7 +218,7 @@ class JudgedCard:
 
     @cached_property
     def prices(self) -> DirectionPrices:
-        """What directions cost: cards without crosses that keep some of them."""
+        """Price of each direction, from cards without crosses that keep only some directions."""
         directions = self.settings.directions if self.rows.fold is not None else ()
         requested = [(each.name, each.requested) for each in directions]
         return DirectionPrices(requested, self._with_directions)
@@ -245,7 +245,7 @@ class JudgedCard:
         return ScoreCurves(rows.positive, scores, rows.weight, rows.fold, rows.group)
 
     def on_rows(self, apart: Rows | None) -> HeldOutSizes:
-        """Return what the rows in memory show, and those set apart; both have cells as features."""
+        """Score all sizes on the held-out rows and on rows set apart; features are cells."""
         rows, index, unbinned = self.rows, 0, None
         scores = [
             round_scores(Size.of(each.cards, rows, self.kinds).held_out) for each in self.pointed
@@ -269,7 +269,7 @@ class JudgedCard:
         return HeldOutSizes(rows.name, evidence, index, self.trials, unbinned)
 
     def edit_start(self, values: FloatArray, size: CardSize | None) -> EditStart:
-        """Return what an editor begins with; ``values`` are those of the columns of the rows."""
+        """Return the cards and rows from which an editor starts; ``values`` are raw columns."""
         return EditStart(self.grown.cards, self.rows, values, None if size is None else size.lines)
 
     def fitted(

@@ -79,7 +79,7 @@ class Size:
         *,
         is_full: bool = False,
     ) -> Size:
-        """Score rows by the card without their fold."""
+        """Make a size; each row is scored by the card that was made without its fold."""
         scores = cards[None].log_odds(rows.X)
         for fold, made in cards.items():
             if fold is not None:

@@ -313,7 +313,7 @@ class CardEditor:
         return type(self)(base, (*self._cards, made), (*self._log, edit))
 
     def _with_cuts(self, edit: Mapping[str, Any]) -> Self:
-        """Return the same editor with atoms that end at all cuts, if rows are at hand."""
+        """Return this editor with atoms that end at all cuts, if it has the rows."""
         base, block = self._base, self._block(edit["column"])
         cuts = [cut for cut in edit["cuts"] if cut not in block.upper]
         if not cuts or not block.n_ordered:
@@ -350,7 +350,7 @@ class CardEditor:
 
     @property
     def expected(self) -> Estimate:
-        """What held-out rows show of the card as it is now, with an interval; as in `price`."""
+        """Metric of the current card on held-out rows, with an interval; as in `price`."""
         return self._present.assessment.estimate
 
     def lines(self, column: Any) -> tuple[EditLine, ...]:
@@ -383,7 +383,7 @@ class CardEditor:
         return cells_label(self._base.binner.bins_[self._base.blocks.index(block)], cells)
 
     def price(self) -> EditPrices:
-        """Return what the card before all edits shows on held-out rows, and what each edit did.
+        """Return the metric of the unedited card on held-out rows, and its change by each edit.
 
         These rows chose the edits, if whoever edits looks at this table: `fit` reads the lockbox.
         """
@@ -585,7 +585,7 @@ def _restated(calibration: Any, unit: float) -> Any:
 
 
 def nearest(upper: Sequence[float], cut: float) -> float:
-    """Return the end of an atom that is nearest to a cut; the lower of two."""
+    """Return the upper bound of an atom that is nearest to a cut; of two, the lower."""
     return min(upper, key=lambda end: (abs(end - cut), end))
 
 

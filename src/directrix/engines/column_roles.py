@@ -302,7 +302,7 @@ class ColumnRoles:
         return [name for name in given if name is not None]
 
     def given_roles(self) -> dict[str, Any]:
-        """Return the roles that are given as values, not by the name of a column."""
+        """Return the roles that were given as arrays of values instead of column names."""
         roles = {role: getattr(self, role) for role in _ROLES}
         return {role: values for role, values in roles.items() if not _names_a_column(values)}
 

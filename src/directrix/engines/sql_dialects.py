@@ -17,7 +17,7 @@ _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 class Dialect(NamedTuple):
-    """Syntax of names and values in one SQL dialect."""
+    """Syntax of names and values in one SQL dialect; `export.sql_writer` has that of columns."""
 
     float_type: str  # 64-bit, nullable
     number: str  # template for a float literal

@@ -96,16 +96,16 @@ class Surveyed:
 
     @property
     def sample(self) -> RowSample | None:
-        """The sample of all rows, where no column divides them into groups."""
+        """The sample of all rows; only for a survey without groups (``by``)."""
         return self.samples.by_group.get(None)
 
     def with_sample(self, sample: RowSample | None) -> Surveyed:
-        """Return the same with another sample."""
+        """Return a copy with another sample."""
         return self if sample is None else replace(self, samples=Grouped({None: sample}))
 
     @property
     def moments(self) -> Moments:
-        """The moments of all rows, where no column divides them into groups."""
+        """The moments of all rows; only for a survey without groups (``by``)."""
         moments: Moments = self.summary.by_group[None]
         return moments
 
@@ -123,14 +123,14 @@ class Surveyed:
         return self.table.totals
 
     def in_units(self, unit: WeightUnit) -> Surveyed:
-        """Return the same rows with weights in another unit."""
+        """Return a copy whose weights are in another unit."""
         sample = self.sample
         if sample is not None:
             sample = replace(sample, weight=unit.relative(sample.weight))
         return replace(self, summary=self.summary.in_units(unit)).with_sample(sample)
 
     def with_positive(self, label: Any) -> Surveyed:
-        """Return the same with this label as the positive one, last in the summary's classes."""
+        """Return a copy whose positive label is this one, last in the classes of the summary."""
         return replace(self, summary=Grouped({None: self.moments.with_positive(label)}))
 
     def __add__(self, other: Surveyed) -> Surveyed:
@@ -175,7 +175,7 @@ class Survey:
 
     @property
     def name(self) -> str:
-        """What a progress bar calls the pass."""
+        """Name of the pass in a progress bar."""
         return "summarize" if self.thresholds is None else "sample"
 
     def __call__(self, plan: ColumnRoles, partition: Partition) -> Surveyed:
@@ -221,7 +221,7 @@ class FirstRows:
 
 
 def survey(run: Callable[[Survey], Surveyed], most: int, apart: int | None = None) -> Surveyed:
-    """Return a survey whose sample is as large as it should be.
+    """Run a survey, and run it again if its sample came out too small.
 
     Another pass takes the sample if the rows of a class are spread so unequally over partitions
     that the least threshold of all is too low.

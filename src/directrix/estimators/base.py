@@ -402,7 +402,7 @@ class LinearClassifier(LinkedEstimator, ClassifierMixin, BaseEstimator):
 
 
 def raise_missing_columns(classifier: Any, X: Any, refusal: str = "") -> None:
-    """Raise an error that names similar columns if a table lacks some of the fit.
+    """Raise `MissingColumnsError`, with similar names, if a table lacks columns of the fit.
 
     ``refusal`` is the error message of scikit-learn about the table.
     """

@@ -106,7 +106,7 @@ class CalibrationLine(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """What the line says, in a sentence."""
+        """Interpretation of the line, in one sentence."""
         parts = []
         if np.isnan(self.slope.value) or np.isnan(self.intercept.value):
             return "The rows are too few, or too well separated, for a slope and an intercept."
@@ -192,12 +192,12 @@ class NetBenefit:
 
     @property
     def useful(self) -> tuple[float, float] | None:
-        """Least and greatest threshold at which the curve is above both all and none, if any."""
+        """Lowest and highest threshold where the model beats both acting on all and on none."""
         return self._above(self.values)
 
     @property
     def surely_useful(self) -> tuple[float, float] | None:
-        """Least and greatest threshold at which the whole interval is above both, if any."""
+        """Like `useful`, but where the lower end of the interval beats both; None if nowhere."""
         return self._above(self.low)
 
     def _above(self, values: FloatArray) -> tuple[float, float] | None:
@@ -270,7 +270,7 @@ _FEW_EVENTS = 10.0
 
 
 class SampleSize(NamedTuple):
-    """What the number of rows allows: events per printed line, and the width of an interval.
+    """Whether there are enough rows: events per printed line, and the width of an interval.
 
     ``events`` is the weight of the rarer label among ``rows``, ``lines`` the number of printed
     points of the card, and ``expected`` the metric to expect on new rows.
@@ -299,7 +299,7 @@ class SampleSize(NamedTuple):
 
     @property
     def advice(self) -> list[str]:
-        """What it means, in sentences."""
+        """Interpretation of the sample size, in sentences."""
         counts = f"{self.rows:,.0f} rows, {self.events:,.0f} of them {self.label}"
         per_line = f"{self.lines} printed lines: {self.events_per_line:.1f} events a line"
         lines = [f"The fit had {counts}, which is the rarer label; the card has {per_line}."]

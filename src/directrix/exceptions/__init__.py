@@ -470,7 +470,7 @@ class TableWarning(Fields, UserWarning):
 
 
 class FittedEstimatorWarning(Fields, UserWarning):
-    """A model that is fitted already is about to be fitted again, instead of being kept."""
+    """The estimator is already fitted and will be fitted again; its present fit is not used."""
 
     #: The fitted model.
     estimator: Any

@@ -1,7 +1,7 @@
 """The model file: a fitted classifier as safetensors with a JSON header (``docs/export.md``).
 
-A file holds numbers, names and parameters, and nothing that could be executed. Nothing in it is
-trusted: `load` checks every length, type, shape and value before using it, and raises
+A file holds the `ModelState` of `estimators.state`, and nothing that could be executed. Nothing in
+it is trusted: `load` checks every length, type, shape and value before using it, and raises
 `ModelFileError` for any file that `save` could not have written.
 """
 

@@ -99,7 +99,7 @@ class Header:
     common: ClassVar[Collection[str]] = ("format", "version", "writer")
 
     def stamp(self) -> dict[str, Any]:
-        """Return the entries that all files have."""
+        """Return the entries of every header: format, version and writer."""
         writer = f"directrix {version('directrix')}"
         return {"format": self.format, "version": self.version, "writer": writer}
 

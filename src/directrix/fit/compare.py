@@ -50,7 +50,7 @@ class Candidate(Protocol):
     """A line made from all rows and, fold by fold, from the rows of the other folds.
 
     Lines are coefficients with the intercept last. `SummaryCandidate` and `RowCandidate` implement
-    the protocol; comparison, selection and the final fit treat them alike.
+    the protocol. `choose` uses only the name and the complexity; `linear` uses the rest.
     """
 
     @property

@@ -35,7 +35,7 @@ class Curves(Protocol):
         """The curve of each fold, scaled to the weight of all rows; empty without folds."""
 
     def criterion(self, metric: Metric) -> Criterion:
-        """Return what candidates are chosen by on these rows."""
+        """Return the criterion by which candidates are chosen on these rows."""
 
     def parts(self, curves: Sequence[Any]) -> PartCurves:
         """Return the curves of each part of the rows, for several candidates of the same rows."""
@@ -60,7 +60,7 @@ class ScoreCurves:
         self._fold = None if fold is None else fold[order]
 
     def criterion(self, metric: Metric) -> Criterion:
-        """Return what candidates are chosen by on these rows."""
+        """Return the criterion by which candidates are chosen on these rows."""
         return Criterion.of_rows(metric, self._positive, self._weight)
 
     @cached_property

@@ -87,7 +87,7 @@ class HeldOut:
 
     @classmethod
     def of_rows(cls, rows: Rows, scores: FloatArray, variance: ClaimVariance, name: str) -> HeldOut:
-        """Count the scores of rows, less the threshold.
+        """Make this from scores of rows, with zero at the threshold.
 
         The folds of ``rows`` are the parts; without folds, every tenth row of a class is in a part.
         ``name`` is that of the rows, or another one if they were set apart.
@@ -111,7 +111,7 @@ class HeldOut:
     def of_counts(
         cls, evidence: CountEvidence, center: float, rows: str, variance: ClaimVariance
     ) -> HeldOut:
-        """Keep the counts of a candidate whose threshold is ``center``."""
+        """Make this from the score counts of a candidate whose threshold is ``center``."""
         by_class, parts = np.array(evidence.factors), evidence.histograms
         counts = evidence.counts * by_class[:, None]
         totals = np.stack([part.weight for part in parts]) * by_class
@@ -131,9 +131,9 @@ class HeldOut:
 
     @property
     def decisions(self) -> tuple[FloatArray, FloatArray, float]:
-        """Decisions, the weight of negatives and positives at each, and effective rows per weight.
+        """Distinct decision values, their weights by class, and effective rows per unit of weight.
 
-        Decisions are those of the middles of the bins.
+        Decision values are those at the middles of the bins; weights have the shape (2, values).
         """
         side, index = np.divmod(self.cell, BINS)
         used, place = np.unique(index, return_inverse=True)
@@ -177,17 +177,17 @@ class RowEvidence:
 
     @classmethod
     def of_line(cls, rows: Rows, line: FloatArray) -> RowEvidence:
-        """Score rows that a line was not fitted to."""
+        """Make evidence from rows that a linear model was not fitted to."""
         return cls(rows, round_scores(scores_of(rows.X, line[None])[:, 0]))
 
     @property
     def name(self) -> str:
-        """What reports call the rows."""
+        """Name of the rows in reports."""
         return self.rows.name
 
     @property
     def weighted_by(self) -> str:
-        """What makes rows count differently."""
+        """What the rows are weighted by, such as "sample_weight"; empty if by nothing."""
         return self.rows.weighted_by
 
     @cached_property
@@ -197,7 +197,7 @@ class RowEvidence:
 
     @cached_property
     def curves(self) -> ScoreCurves:
-        """The scores, which candidates are chosen by."""
+        """The curves of these scores, by which candidates are compared."""
         rows = self.rows
         return ScoreCurves(rows.positive, self.scores, rows.weight, rows.fold, rows.group)
 
@@ -218,7 +218,7 @@ class RowEvidence:
         return point_of_rows(metric, guarantee, self.rows, self.scores, grid)
 
     def calibrated(self, threshold: float, probability: float | None, name: str) -> Calibration:
-        """Return the calibration of scores less a threshold.
+        """Fit probabilities to the scores of these rows, with zero at the threshold.
 
         ``probability`` is that at the threshold, where the metric fixes it.
         """
@@ -228,7 +228,7 @@ class RowEvidence:
         return calibration_of(rows, self.scores - threshold, probability, name)
 
     def held_out(self, threshold: float, variance: ClaimVariance, name: str) -> HeldOut:
-        """Return the scores less a threshold, for other thresholds of the fitted model."""
+        """Return these scores, with zero at the threshold, as a fitted model keeps them."""
         return HeldOut.of_rows(self.rows.unpriced, self.scores - threshold, variance, name)
 
     def by_segment(self, threshold: float) -> SegmentRates | None:
@@ -271,7 +271,7 @@ class CountEvidence:
 
     @property
     def name(self) -> str:
-        """What reports call the rows."""
+        """Name of the rows in reports."""
         return "held-out rows"
 
     @cached_property
@@ -296,7 +296,7 @@ class CountEvidence:
 
     @property
     def curves(self) -> CountEvidence:
-        """These scores, which candidates are chosen by."""
+        """The evidence itself, as its curves are those by which candidates are compared."""
         return self
 
     @cached_property
@@ -307,7 +307,7 @@ class CountEvidence:
         return EffectiveCounts(float(n_pos), float(n_neg))
 
     def criterion(self, metric: Metric) -> Criterion:
-        """Return what candidates are chosen by on these rows."""
+        """Return the criterion by which candidates are chosen on these rows."""
         return Criterion.of(metric, self.whole.positives, self.whole.negatives, self.sizes)
 
     def parts(self, candidates: Sequence[CountEvidence]) -> PartCurves:
@@ -335,7 +335,7 @@ class CountEvidence:
         return guaranteed_point(metric, guarantee, curve, index, edge(index), sizes)
 
     def calibrated(self, threshold: float, probability: float | None, name: str) -> Calibration:
-        """Return the calibration of scores less a threshold."""
+        """Fit probabilities to the scores of these rows, with zero at the threshold."""
         if self.log_odds:
             return _of_log_odds(threshold, name)
         weight = (np.array(self.factors)[:, None] * tree_sum(list(self.counts))).ravel()
@@ -347,7 +347,7 @@ class CountEvidence:
         return calibration_from_scores(*of_rows, rows, probability)
 
     def held_out(self, threshold: float, variance: ClaimVariance, name: str) -> HeldOut:
-        """Return the scores less a threshold, for other thresholds of the fitted model."""
+        """Return these scores, with zero at the threshold, as a fitted model keeps them."""
         return HeldOut.of_counts(self, threshold, name, variance)
 
     def by_segment(self, threshold: float) -> SegmentRates | None:

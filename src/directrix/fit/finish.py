@@ -155,7 +155,7 @@ def at_best_threshold(choice: Choice, evidence: Evidence) -> End:
 def within_limits(
     metric: Metric, guarantee: Guarantee, apart: Evidence, evidence: Evidence | None = None
 ) -> End:
-    """Set the best threshold that keeps the limits, by rows that had no part in the fit.
+    """Set the best threshold that keeps the limits on rows that took no part in the fit.
 
     The ``evidence`` of other rows suggests at which thresholds a precision is tested.
     """
@@ -168,7 +168,7 @@ def within_limits(
 def assess_unseen_rows(
     metric: Metric, positive: AnyArray, scores: FloatArray, weight: FloatArray, name: str
 ) -> OperatingPoint:
-    """Return what rows that had no part in a model show of a threshold at zero, to be expected."""
+    """Return the operating point of a threshold at zero, from rows that took no part in the fit."""
     curve = Curve.of(positive, scores, weight)
     index = int(np.count_nonzero(curve.levels > 0))
     shown = OnRows(curve, index, sizes_of(Rows(None, positive, weight)))

@@ -56,11 +56,11 @@ class RowCosts(NamedTuple):
         return RowCosts(self.fp[index], self.fn[index])
 
     def of_own_error(self, positive: AnyArray) -> FloatArray:
-        """Return what it costs to decide wrongly about each row: its weight in training."""
+        """Return the cost of a wrong decision about each row, which is its weight in training."""
         return np.where(positive, self.fn, self.fp)
 
     def expected_saving(self, probability: FloatArray) -> FloatArray:
-        r"""Return what flagging each row saves in expectation.
+        r"""Return the expected saving from flagging each row.
 
         .. math:: p\, c_{fn} - (1 - p)\, c_{fp}
 
@@ -69,7 +69,7 @@ class RowCosts(NamedTuple):
         return probability * self.fn - (1.0 - probability) * self.fp
 
     def of_decisions(self, positive: AnyArray, flagged: AnyArray) -> FloatArray:
-        """Return what the decision about each row costs; zero where it is right."""
+        """Return the cost of the decision about each row; zero where it is right."""
         return np.where(positive != flagged, self.of_own_error(positive), 0.0)
 
 
@@ -138,7 +138,7 @@ class CostOfRows(Cost):
     def of(
         cls, cost: Cost, costs: RowCosts, positive: AnyArray, weight: FloatArray
     ) -> tuple[CostOfRows, FloatArray]:
-        """Return the metric of training, and by what the weights of rows are multiplied.
+        """Return the metric to train for, and a factor for the weight of each row.
 
         Where costs are known when rows are decided about, rows are not weighted: probabilities are
         wanted. Otherwise the cost of a row's own error is its weight.
@@ -155,7 +155,7 @@ class CostOfRows(Cost):
 
     @property
     def decides_by(self) -> str:
-        """The way to decide about rows."""
+        """`BY_ROW` if each row is decided about by its own costs, otherwise `BY_THRESHOLD`."""
         return BY_ROW if self.cost is not None and self.cost.by_row else BY_THRESHOLD
 
     @property
@@ -298,7 +298,7 @@ _FEW_ROWS = 30
 
 @dataclass(frozen=True)
 class DecisionMoney:
-    """What one way to decide about rows costs, and what it saves.
+    """Cost and saving of one way to decide about rows.
 
     Parameters
     ----------
@@ -320,7 +320,7 @@ class DecisionMoney:
 
 @dataclass(frozen=True)
 class Money:
-    """What decisions about rows cost and save; all amounts are means over rows.
+    """Cost and saving of decisions about rows; all amounts are means over rows.
 
     Parameters
     ----------
@@ -354,7 +354,7 @@ class Money:
         optimism: float = 0.0,
         spread: float = 1.0,
     ) -> Money:
-        """Count what decisions cost on labelled rows.
+        """Compute the costs of decisions on labelled rows.
 
         ``decisions`` say by name which rows are flagged, and ``rows`` is what the rows are called.
         Rows of one ``group`` are dependent: intervals take their sum as one. ``optimism`` is how

@@ -420,7 +420,7 @@ class OperatingPoint:
     metric : Metric
         Metric that the classifier was trained for.
     threshold : float
-        Rows with ``coef_ @ x`` above it are predicted positive: minus the intercept.
+        Minus the intercept, set by `fit.finish`: positive are rows with ``coef_ @ x`` above it.
     predicted : Rates, optional
         Without rows: the rates that the moments of each class imply if scores are normal.
     empirical : Rates, optional

@@ -96,7 +96,7 @@ class NestedCandidate:
 
     @property
     def name(self) -> str:
-        """What a report calls the candidate."""
+        """Name of the candidate in reports."""
         return f"{self.candidate.name}, with {self.added}" if self.number else self.candidate.name
 
     @property
@@ -149,7 +149,7 @@ class SampleSearch:
     def of_sets(
         cls, moments: Moments, rows: Rows, sets: Mapping[str, IntArray] | None = None
     ) -> SampleSearch:
-        """Make the candidates of several sets of features, each contained in the next.
+        """Make the candidates for nested feature sets, each of which is contained in the next.
 
         ``sets`` has the columns of each, by what it adds to the first; without it there is one, of
         all features. The rows need folds if there are several.

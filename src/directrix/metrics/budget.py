@@ -1,8 +1,8 @@
 """Budget: a number of alerts that is kept on most new days, by order statistics of days.
 
 A share of rows does not keep a number of alerts: days differ in their rows and in their positives.
-Both are in the threshold at which a day would just have kept the budget, and new days are like the
-days that there were.
+Both are in the threshold at which a day would just have kept the budget. `fit.guarantee` sets the
+threshold by those of many days; `Rule` of `fit.operating_point` flags the rows of new days by it.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Budget:
         return f"at most {teams[0]} alerts a {self.per}"
 
     def kept(self, scores: FloatArray, periods: Periods, share: float) -> KeptBudget:
-        """Return the thresholds with which the budget is kept on a share of new days.
+        """Return the thresholds at which a share of new days stays within the budget.
 
         Parameters
         ----------
@@ -130,7 +130,7 @@ class Periods(NamedTuple):
         return cls(day.astype(np.int64), team_numbers(budget, given[budget.by], n_rows))
 
     def take(self, index: Any) -> Periods:
-        """Return those of some rows; days are numbered anew."""
+        """Return the days and teams of some rows; days are renumbered."""
         day = np.unique(self.day[index], return_inverse=True)[1].astype(np.int64)
         return Periods(day, None if self.team is None else self.team[index])
 
@@ -177,7 +177,7 @@ def _column(name: str, given: Mapping[str, Any], n_rows: int) -> AnyArray:
 
 
 def day_thresholds(scores: FloatArray, day: IntArray, n_days: int, alerts: int) -> FloatArray:
-    """Return for each day the lowest threshold with which it keeps a number of alerts.
+    """Return, for each day, the lowest threshold that raises no more alerts than allowed.
 
     That is its score number ``alerts + 1`` from above: rows above it are alerts, rows tied with it
     are not. Days of no more rows than that keep the budget at any threshold.
@@ -191,7 +191,7 @@ def day_thresholds(scores: FloatArray, day: IntArray, n_days: int, alerts: int) 
 
 
 def order_threshold(thresholds: Sequence[float] | FloatArray, share: float) -> float:
-    r"""Return the threshold that a share of new days keeps the budget with.
+    r"""Return the threshold at which a share of new days stays within the budget.
 
     .. math:: t_{(k)}, \qquad k = \lfloor (1 - c) (D + 1) \rfloor
 

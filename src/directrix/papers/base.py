@@ -135,10 +135,10 @@ class WithoutIntercept:
 
 
 class Remembered:
-    """An objective that is evaluated once at a point, for solvers that ask again.
+    """Objective that remembers its value and gradient at the last point.
 
-    A line search asks for value and gradient apart, and a solver for those of the point that the
-    search ended at.
+    A line search asks for value and gradient separately, and a solver then asks again at the point
+    where the search ended.
     """
 
     def __init__(self, objective: Objective) -> None:

@@ -91,7 +91,7 @@ def special_numbers(given: Any, noun: str) -> tuple[float, ...]:
 
 
 def check_own_bins(params: Mapping[str, Any], columns: Sequence[Column]) -> None:
-    """Raise an error for bins of the user's own that columns with these names cannot have."""
+    """Check given cuts and groups; raise an error if a column is missing or has another kind."""
     kinds = {column.name: column.kind for column in columns}
     for parameter in OWN_BINS:
         for name, given in (params[parameter] or {}).items():
