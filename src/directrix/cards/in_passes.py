@@ -103,7 +103,7 @@ class SourceCard:
 
 @dataclass(frozen=True, eq=False)
 class SourceCardFit:
-    """A fit of a card in passes.
+    """Fit of a card to rows that are read in several passes.
 
     ``settings`` maps bins to the settings of the card. A ``binner`` that is fitted is kept.
     ``two_labels`` maps the labels of the rows to both, the positive one last, and refuses any other

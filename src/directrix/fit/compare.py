@@ -55,7 +55,7 @@ class Candidate(Protocol):
 
     @property
     def name(self) -> str:
-        """What a report calls the candidate."""
+        """Name of the candidate in reports."""
 
     @property
     def complexity(self) -> float:

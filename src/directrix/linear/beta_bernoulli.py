@@ -92,7 +92,7 @@ class BetaBernoulli(Loss):
 
     @property
     def model_label(self) -> str:
-        """What a report calls a linear model that is fitted with the loss."""
+        """Name in reports of a linear model that is fitted with the loss."""
         return "robust logistic regression"
 
     @property

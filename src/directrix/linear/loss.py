@@ -60,7 +60,7 @@ class Loss(ABC):
 
     @property
     def model_label(self) -> str:
-        """What a report calls a linear model that is fitted with the loss."""
+        """Name in reports of a linear model that is fitted with the loss."""
         return f"linear model with {self.name.replace('_', ' ')} loss"
 
     @property

@@ -52,7 +52,7 @@ class Logistic(MarginLoss):
 
     @property
     def model_label(self) -> str:
-        """What a report calls a linear model that is fitted with the loss."""
+        """Name in reports of a linear model that is fitted with the loss."""
         return "logistic regression"
 
     @property

@@ -196,7 +196,7 @@ class PairwiseHinge(Loss):
 
     @property
     def model_label(self) -> str:
-        """What a report calls a linear model that is fitted with the loss."""
+        """Name in reports of a linear model that is fitted with the loss."""
         return "pairwise ranking"
 
     @property

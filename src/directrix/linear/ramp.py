@@ -55,5 +55,5 @@ class Ramp(Loss):
 
     @property
     def model_label(self) -> str:
-        """What a report calls a linear model that is fitted with the loss."""
+        """Name in reports of a linear model that is fitted with the loss."""
         return f"bounded {self.of.model_label}"

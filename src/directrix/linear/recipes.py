@@ -53,7 +53,7 @@ class Recipe(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What a report calls the candidate."""
+        """Name of the candidate in reports."""
         model, details = self.loss.model_label, []
         if self.ratio is not None:
             model, details = f"cost-weighted {model}", [f"false-positive cost {self.ratio:.2g}"]

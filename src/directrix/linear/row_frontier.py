@@ -36,7 +36,7 @@ class RowCandidate:
 
     @property
     def name(self) -> str:
-        """What a report calls the candidate."""
+        """Name of the candidate in reports."""
         return self.recipe.name
 
     @property

@@ -316,7 +316,7 @@ class MarginLossClassifier(PaperClassifier):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Minimise the risk of rows.
+        """Minimise the mean loss of the rows, with the penalty.
 
         Parameters
         ----------
