@@ -61,7 +61,7 @@ CARDS: dict[str, dict[str, Any]] = {
     **{f"rows, {name}": {"metric": metric} for name, metric in METRICS.items()},
     "monotone": {"metric": "auc", "monotone": {"first": "increasing"}},
     "monotone, recall": {"metric": RECALL, "monotone": {"first": "decreasing"}},
-    "integer points": {"metric": "auc", "points": "integer"},
+    "points of log-odds": {"metric": "auc", "points": "log-odds"},
     "points to double the odds": {"metric": RECALL, "points": "pdo"},
     "five columns": {"metric": "auc", "max_columns": 5},
     "fewest columns": {"metric": RECALL, "max_columns": "auto"},

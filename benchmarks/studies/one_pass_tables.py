@@ -94,9 +94,11 @@ def one_hot(train: Rows, test: Rows) -> Scores:
 
 
 def card(train: Rows, test: Rows) -> Scores:
-    """Fit the default card, for each metric."""
+    """Fit the default card, for each metric, in points of log-odds."""
     return {
-        name: ScorecardClassifier(metric).fit(train.X, train.y).decision_function(test.X)
+        name: ScorecardClassifier(metric, points="log-odds")
+        .fit(train.X, train.y)
+        .decision_function(test.X)
         for name, metric in METRICS.items()
     }
 

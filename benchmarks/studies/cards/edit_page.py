@@ -196,7 +196,7 @@ def measure_time(name: str) -> list[tuple[object, ...]]:
     X, y = load_table(name)
     rows = np.sort(np.random.default_rng(0).choice(len(y), LARGE_ROWS, replace=False))
     X, y = X.iloc[rows].reset_index(drop=True), y[rows]
-    editor = editor_of("auc", None, X.iloc[:, :COLUMNS], y)
+    editor = editor_of("auc", "log-odds", X.iloc[:, :COLUMNS], y)
     rng, times = np.random.default_rng(0), []
     about = described(editor)
     with TemporaryDirectory() as folder, chromium() as browser:

@@ -47,7 +47,8 @@ def measured(method: str, train: Rows, test: Rows) -> tuple[object, ...]:
         said, cpu = timed(rival.log_odds, train, test)
         odds = said.test
     else:
-        classifier = ScorecardClassifier("auc", max_lines=20 if method == SMALL else "auto")
+        lines = 20 if method == SMALL else "auto"
+        classifier = ScorecardClassifier("auc", max_lines=lines, points="log-odds")
         fit = partial(fit_counts, classifier) if method == COUNTS else classifier.fit
         _, cpu = timed(fit, train.X, train.y)
         odds, printed = _log_odds(classifier, test.X), classifier.card_.n_lines

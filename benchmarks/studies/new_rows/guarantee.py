@@ -98,7 +98,8 @@ def scored(pair: Pair) -> tuple[FloatArray, AnyArray, Segments]:
     order = np.random.default_rng(0).permutation(len(y))
     train, rest = np.split(order, [min(len(y) // 3, TRAINED)])
     with quiet():
-        card = ScorecardClassifier("auc", max_lines=None, max_crosses=0, warn_baseline=False)
+        options = {"max_lines": None, "max_crosses": 0, "points": "log-odds"}
+        card = ScorecardClassifier("auc", warn_baseline=False, **options)
         card.fit(X.iloc[train], y[train])
         parts = np.array_split(rest, len(rest) // 20_000 + 1)
         scores = np.concatenate([card.decision_function(X.iloc[part]) for part in parts])
