@@ -12,7 +12,6 @@ from benchmarks.harness.runner import timed
 from benchmarks.rivals.base import LogLoss, TableRival
 from benchmarks.rivals.tables import TABLE_RIVALS
 from benchmarks.studies.cards import faster_risk
-from benchmarks.studies.cards.integer_cards import fit_faster_risk
 from directrix import Binner, ScorecardClassifier
 from directrix._typing import FloatArray
 from directrix.metrics import AUC, RecallAtFPR
@@ -36,11 +35,11 @@ def measured(method: str, train: Rows, test: Rows) -> tuple[object, ...]:
     if method in TREES:
         odds, cpu = timed(boosted, train, test, **TREES[method])
     elif method == RISK:
-        scored = fit_faster_risk(train, test, faster_risk.Settings(10))
+        scored = faster_risk.fit(train, test)
         if scored is None:
             return (*("" for _ in METRICS), "", "")
         values = [f"{metric.score(test.y, scored.scores):.6g}" for metric in METRICS.values()]
-        return (*values[:-1], "", scored.points.n_lines, f"{scored.cpu:.3g}")
+        return (*values[:-1], "", scored.n_lines, f"{scored.cpu:.3g}")
     elif method in TABLE_RIVALS:
         rival = TABLE_RIVALS[method]
         assert isinstance(rival, TableRival)

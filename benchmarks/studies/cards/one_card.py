@@ -5,9 +5,9 @@ leaves and by its defaults, to twelve tables and twelve sets of numbers, at most
 first one fold of all, then the next. Two folds then have slower rivals: logistic regression over
 one-hot texts, weights of evidence by optbinning, an EBM of four bags (all as in the arena of
 tables), the card of counts alone, from one pass in five folds, and a card of at most 20 lines for
-FasterRisk, which is fitted to one fold with ten conditions on bins (see `integer_cards.py`; it has
-no probabilities). Where the arena of tables or the study of whole points has the same rows in the
-same folds, the values of their rivals are read from there.
+FasterRisk, which is fitted to one fold with ten conditions on bins (see `faster_risk.py`; it has no
+probabilities). Where the arena of tables has the same rows in the same folds, the values of its
+rivals are read from there.
 
 ``--quick`` measures one fold of the two smallest tables; ``--folds`` says how many folds. The card
 of many candidates was measured on the same folds by the last commits that made it, which the rows
@@ -33,7 +33,7 @@ from benchmarks.harness.markdown import bold_if, signed_error, table
 from benchmarks.harness.record import Record, Row, package_commit
 from benchmarks.harness.runner import Part, Study
 from benchmarks.rivals.tables import EBM, LINE
-from benchmarks.studies.cards import faster_risk, integer_cards, wide_tables
+from benchmarks.studies.cards import faster_risk, wide_tables
 from benchmarks.studies.cards.folds import FOLDS, split
 from benchmarks.studies.cards.methods import COUNTS, GROWN, METRICS, RISK, SMALL, TREES, measured
 
@@ -62,16 +62,13 @@ def measure(fold: int, name: str, missing: list[tuple[str]]) -> list[tuple[objec
 
 
 def recorded() -> Iterator[Row]:
-    """Yield what other studies measured on the same rows in the same folds."""
+    """Yield what the arena measured on the same rows in the same folds."""
     sizes = {row["set"]: int(row["rows"]) for row in ARENA.rows()}
     for row in ARENA.rows():
         same = row["set"] in SETS and sizes[row["set"]] <= MOST_ROWS and row["repeat"] == "0"
         if same and row["rival"] in RIVALS:
             own = {"method": row["rival"], "log loss": row["log-loss"], "cpu": row["cpu_seconds"]}
             yield row | own | {"lines": ""}
-    for row in integer_cards.RECORD.rows():
-        if row["method"] == RISK and row["set"] in SETS and sizes[row["set"]] <= MOST_ROWS:
-            yield row
 
 
 # ── the report ────────────────────────────────────────────────────────────────────────────────────
