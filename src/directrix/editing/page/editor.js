@@ -659,7 +659,7 @@ class Editor {
     if (bins.kind === "text") {
       if (text === null) return 1;
       const level = text === "" ? -1 : bins.levels.indexOf(text);
-      return text === "" ? 0 : level < 0 ? 1 : 2 + (bins.groups ? bins.groups[level] : level);
+      return text === "" ? 0 : level < 0 ? 1 : 2 + (bins.groups?.length ? bins.groups[level] : level);
     }
     const value = bins.kind === "date" ? Date.parse(text) / 864e5 : Number(text);
     if (text === "" || Number.isNaN(value)) return bins.missing_cell ?? 0;
