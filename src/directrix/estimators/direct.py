@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from directrix._typing import FloatArray
 from directrix.estimators.base import two_classes
 from directrix.estimators.state import ModelState
-from directrix.estimators.threshold_classifier import ThresholdClassifier
+from directrix.estimators.threshold import ThresholdClassifier
 from directrix.fit.baseline import warn_about_baseline
 from directrix.fit.directions import Signs
 from directrix.fit.evidence import RowEvidence

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from directrix._typing import AnyArray, FloatArray
 from directrix.estimators.base import two_classes
-from directrix.estimators.threshold_classifier import ThresholdClassifier
+from directrix.estimators.threshold import ThresholdClassifier
 from directrix.exceptions import FewRowsWarning, find_stacklevel
 from directrix.fit.copies import warn_about_copies
 from directrix.fit.evidence import RowEvidence

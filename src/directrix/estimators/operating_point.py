@@ -23,7 +23,7 @@ from directrix.estimators.state import (
     model_params,
     require,
 )
-from directrix.estimators.threshold_classifier import ThresholdClassifier
+from directrix.estimators.threshold import ThresholdClassifier
 from directrix.exceptions import (
     FittedEstimatorWarning,
     OtherScaleWarning,

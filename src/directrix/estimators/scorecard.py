@@ -8,27 +8,61 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from directrix._typing import AnyArray
+from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.cards.card import Card, IntegerPoints, PointsToDoubleOdds, scale_of
 from directrix.cards.judged import CardSettings, FittedCard, JudgedCard
-from directrix.estimators.base import two_classes
-from directrix.estimators.card_model import CardModel
+from directrix.cards.reasons import Reasons, find_reasons
+from directrix.cards.risk_bands import HeldOutPoints
+from directrix.estimators.base import raise_missing_columns, two_classes
+from directrix.estimators.card_state import card_to_arrays, card_to_facts, restored_card
 from directrix.estimators.given_card import typed_card_on_rows
+from directrix.estimators.scoring import ScoringFormula
+from directrix.estimators.state import ModelMetadata, ModelState
+from directrix.estimators.threshold import ThresholdClassifier
 from directrix.estimators.training_table import BinnedTable, TrainingTable
+from directrix.exceptions import CardSizeError
 from directrix.fit.baseline import warn_about_baseline
 from directrix.fit.compare import MOST_ROWS
 from directrix.fit.directions import directions_of
+from directrix.fit.finish import FitResult
 from directrix.fit.guarantee import Guarantee, Limits
+from directrix.fit.operating_point import Calibration, OperatingPoint
 from directrix.fit.progress import Progress
+from directrix.fit.report import CardSizes, SizeResult
 from directrix.metrics.base import Metric
 from directrix.metrics.table import resolve
 from directrix.rows.classes import ending_with
+from directrix.rows.frames import in_memory
 from directrix.tables.bins import Bins
 from directrix.tables.profile import TableProfile
+from directrix.tables.table import has_names
 
 if TYPE_CHECKING:  # only fit_summary needs counts
     from directrix.moments import BinCounts
+
+
+def _with_held_out(card: Card, fitted: FitResult) -> Card:
+    """Return a card that knows the held-out rows of its fit by their points."""
+    held_out = fitted.held_out
+    if held_out is None or held_out.seen:
+        return card
+    scores, weights, effective = held_out.decisions
+    points = HeldOutPoints.of_scores(
+        scores,
+        weights,
+        fitted.calibration,
+        cutoff=card.cutoff,
+        rises=card.higher_is_positive,
+        whole=card.is_whole,
+        effective=effective,
+    )
+    return replace(card, held_out=points)
+
+
+def _lines_of(sizes: Sequence[FittedCard]) -> list[int]:
+    return [fit.card.n_lines for fit in sizes]
 
 
 def _by_lines(fit: FittedCard) -> tuple[bool, int]:
@@ -36,7 +70,7 @@ def _by_lines(fit: FittedCard) -> tuple[bool, int]:
     return fit.report.size is None, fit.card.n_lines
 
 
-class ScorecardClassifier(CardModel):
+class ScorecardClassifier(ThresholdClassifier):
     r"""A scorecard from a table as it is, judged by the metric that is reported.
 
     .. math:: s(x) = b + \sum_j p_j[\mathrm{bin}_j(x_j)] +
@@ -49,7 +83,8 @@ class ScorecardClassifier(CardModel):
 
     Fit it by `fit`, by `fit_source` to rows that are elsewhere, or by `fit_summary` to counts. Read
     ``card_``, ``report_`` and ``operating_point_``; use `predict`, `predict_proba`,
-    `predict_points` and `reasons`; change it by `compact`, `edit` and `with_threshold`.
+    `predict_points` and `reasons`; change it by `compact`, `with_threshold` and a
+    `directrix.editing.CardEditor`.
 
     Parameters
     ----------
@@ -121,6 +156,10 @@ class ScorecardClassifier(CardModel):
     array([ True, False, False])
     """
 
+    card_: Card
+    binner_: Any
+    #: The fits of all known sizes, the smallest first; none if the card was read from a file.
+    _sizes: tuple[FittedCard, ...] = ()
     #: Whether a fit keeps what an editor begins with.
     _editable = False
 
@@ -305,6 +344,165 @@ class ScorecardClassifier(CardModel):
         made = cls(metric, positive=positive, max_lines=None, max_crosses=0)
         return typed_card_on_rows(made, card, (X, y, sample_weight))
 
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return the score of each row: how far its points are on the positive side of the cutoff.
+
+        Rows with a score above zero are predicted to be of the last class.
+
+        Parameters
+        ----------
+        X : data frame, Arrow table, array or list of rows, of shape (n, d)
+
+        Returns
+        -------
+        array of shape (n,)
+        """
+        cells = self._cells(X)
+        return self.card_.scores(cells)
+
+    def export_state(self) -> ModelState:
+        """Return all that scores rows; of ``binner``, the fitted bins and not the parameter."""
+        state = super().export_state()
+        return replace(state, params=state.params | {"binner": "auto"})
+
+    def scoring_formula(self) -> ScoringFormula:
+        """Return what this classifier computes for a row, as numbers that an export writes."""
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        return ScoringFormula(
+            classes=tuple(self.classes_.tolist()),
+            features=None if names is None else tuple(map(str, names)),
+            card=self.card_,
+            response=self._response,
+            positive=self.positive_,
+        )
+
+    def predict_points(self, X: Any) -> FloatArray:
+        """Return the points of each row: what one gets by adding up the card by hand.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        array of shape (n,)
+        """
+        cells = self._cells(X)
+        return self.card_.points(cells)
+
+    def reasons(
+        self,
+        X: Any,
+        k: int = 4,
+        reference: str | Mapping[Any, Any] = "best",
+        texts: Mapping[Any, str] | None = None,
+        *,
+        label: Any = None,
+    ) -> Reasons:
+        """Return the columns that cost each row most points: they speak for the positive class.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        k : int
+            Largest number of reasons for a row.
+        reference : "best", "average" or dict
+            Bin that a column is compared with; crosses count, all other columns stay as they are.
+            "best": the best for the row, of those with training rows. "average": the mean over the
+            training rows. A dict gives a bin or value for each column that may be a reason.
+        texts : dict, optional
+            Texts to show, by column or by pairs of column and bin. By default "column: bin".
+        label : optional
+            The class that reasons speak for; by default the positive one.
+        """
+        cells = self._cells(X)
+        classes = self.classes_.tolist()
+        label = self.positive_ if label is None else label
+        if label not in classes:
+            shown = ", ".join(map(repr, classes))
+            msg = f"label must be the class that reasons speak for, one of {shown}, not {label!r}"
+            raise ValueError(msg)
+        toward = label == self.positive_
+        return find_reasons(self.card_, self.binner_, cells, k, reference, texts, toward=toward)
+
+    def sizes(self) -> CardSizes:
+        """Return the sizes that the card is known in, with what to expect of each on new rows.
+
+        Held-out rows are scored by compressed cards of the folds, so that expected values,
+        intervals and gaps are those of the card of each size. A card that was read from a file has
+        no other sizes: `CardSizeError`.
+        """
+        check_is_fitted(self)
+        known = self._sizes
+        if not known:
+            raise CardSizeError(None, ())
+        return CardSizes(
+            SizeResult(
+                n_lines,
+                sum(bool(np.ptp(points)) for points in fit.card.columns),
+                len(fit.card.crosses),
+                fit.fitted.operating_point.estimate,
+                None if fit.report.size is None else fit.report.size.gap,
+                fit.report.size == self.report_.size,
+            )
+            for fit, n_lines in zip(known, _lines_of(known), strict=True)
+        )
+
+    def compact(self, max_lines: int | None) -> Self:
+        """Return a classifier with the largest known card of at most so many lines.
+
+        Nothing is fitted again: see `sizes` for the cards that are known. Its operating point,
+        probabilities and report are those of the smaller card.
+
+        Parameters
+        ----------
+        max_lines : int or None
+            None for the full card.
+        """
+        check_is_fitted(self)
+        known = self._sizes
+        if len(known) < 2:
+            raise CardSizeError(max_lines, ())
+        lines = _lines_of(known)
+        fitting = [k for k, n in enumerate(lines) if max_lines is None or n <= max_lines]
+        if not fitting:
+            raise CardSizeError(max_lines, tuple(lines))
+        chosen = known[fitting[-1]]
+        made = copy(self)
+        made.set_params(max_lines=max_lines)
+        chosen = replace(chosen, fitted=replace(chosen.fitted, cautions=()))
+        made._set_model(chosen)  # noqa: SLF001 - likewise
+        made._sizes = known  # noqa: SLF001 - likewise
+        return made
+
+    def with_threshold(self, point: OperatingPoint, calibration: Calibration | None = None) -> Self:
+        """Return a copy of this model with another threshold.
+
+        With another calibration its card has no bands: what held-out rows showed was predicted
+        by the old one.
+
+        Parameters
+        ----------
+        point : OperatingPoint
+            From `operating_points`, or from ``retune`` of `directrix.monitoring`.
+        calibration : Calibration, optional
+            Of the new scores, in favour of the last class. By default probabilities are those of
+            the old scores at the threshold, with the old slopes on either side.
+        """
+        changed = super().with_threshold(point, calibration)
+        changed._sizes = ()  # noqa: SLF001 - of a copy: other sizes have the threshold of the fit
+        if calibration is not None:
+            changed.card_ = replace(changed.card_, held_out=None)
+        return changed
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
     def _set_binner(self, binner: Any) -> None:
         """Store the binner, and the number and names of its columns."""
         self.binner_ = binner
@@ -402,3 +600,67 @@ class ScorecardClassifier(CardModel):
         remedy = "Ask max_lines for more: the full card is better."
         fitted = replace(fit.fitted, report=fit.report)
         self._set_card(fit.card, fitted, remedy if fit.report.too_short else "")
+
+    def _set_card(self, card: Card, fitted: FitResult, remedy: str = "") -> None:
+        """Store a card of points in favour of the positive class; see `_keep`."""
+        is_last, calibration = not self._catches_first, fitted.calibration
+        self.card_ = _with_held_out(card.with_positive(self.positive_, is_last=is_last), fitted)
+        calibration = calibration if is_last else calibration.sign_flipped()
+        self._keep(replace(fitted, calibration=calibration), remedy=remedy)
+
+    @property
+    def _columns_without_points(self) -> list[Any]:
+        """Names of the columns of the fit that the card does not use."""
+        names = getattr(self, "feature_names_in_", ())
+        return [name for k, name in enumerate(names) if not self._has_effect[k]]
+
+    @property
+    def _has_effect(self) -> AnyArray:
+        crossed = {k for cross in self.card_.crosses for k in cross.columns}
+        columns = enumerate(self.card_.columns)
+        return np.array([k in crossed or points.any() for k, points in columns])
+
+    @property
+    def _score_rises(self) -> bool:
+        return self.card_.higher_is_positive
+
+    def _stated_threshold(self, threshold: float) -> float:
+        if not self.card_.is_whole:
+            return threshold
+        return float(np.floor(threshold) + 0.5 if self._score_rises else np.ceil(threshold) - 0.5)
+
+    def _move_threshold(self, by: float) -> None:
+        card = self.card_
+        cutoff = card.cutoff + (by if card.higher_is_positive else -by)
+        self.card_ = replace(card, cutoff=cutoff)
+
+    def _cells(self, X: Any) -> IntArray:
+        """Return the cells of a table of the columns that the classifier was fitted to.
+
+        Columns with names are matched by name, in any order; other columns are ignored.
+        """
+        check_is_fitted(self)
+        X = in_memory(X)
+        if hasattr(self, "feature_names_in_") and has_names(X):
+            raise_missing_columns(self, X)
+        elif not isinstance(X, Mapping) and len(getattr(X, "shape", (0, 0))) == 2:
+            # A table refuses others in better words.
+            validate_data(self, X, reset=False, skip_check_array=True)
+        table = self.binner_.table_of(X)
+        cells: IntArray = self.binner_.cells_of_table(table)
+        self._warn_about_changes(table.values, table.columns.__getitem__, cells)
+        return cells
+
+    def _state_arrays(self) -> dict[str, Any]:
+        return card_to_arrays(self.card_)
+
+    def _state_facts(self) -> ModelMetadata:
+        return card_to_facts(self.card_, self.binner_)
+
+    @classmethod
+    def _restored_scoring(cls, state: ModelState) -> dict[str, Any]:
+        return restored_card(state)
+
+    @classmethod
+    def _restored_facts(cls, facts: ModelMetadata) -> dict[str, Any]:  # noqa: ARG003 - read with the arrays
+        return {}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from directrix.estimators.threshold_classifier import ThresholdClassifier
+from directrix.estimators.threshold import ThresholdClassifier
 from directrix.metrics import ScoreHistogram
 from directrix.metrics.budget import Budget, KeptBudget, days_needed, order_threshold
 from directrix.monitoring.decay import as_day

@@ -18,7 +18,7 @@ from directrix.estimators import (
     OperatingPointClassifier,
     ScorecardClassifier,
 )
-from directrix.estimators.threshold_classifier import ThresholdClassifier
+from directrix.estimators.threshold import ThresholdClassifier
 from directrix.fit.normal_scores import predicted_rates
 from directrix.fit.operating_point import EffectiveCounts, OnRows, Rates, calibration_from_scores
 from directrix.metrics import ScoreHistogram
