@@ -162,6 +162,11 @@ ERRORS = [
         "no column named 'x'; the columns are ['a', 'b']",
     ),
     (
+        ColumnNotFoundError(8, "abcdefghijklmnopqrstu"),
+        {"name": 8, "available": tuple("abcdefghijklmnopqrstu"), "noun": "column"},
+        "no column named 8; the columns are 'a', 'b', 'c', 'd', 'e' and 16 more",
+    ),
+    (
         PandasIndexWarning(("__index_level_0__",)),
         {"columns": ("__index_level_0__",)},
         (

@@ -32,7 +32,6 @@ from benchmarks.rivals.base import with_categories
 from benchmarks.rivals.tables import LINE, TABLE_RIVALS
 from directrix import MomentClassifier, ScorecardClassifier, summarize
 from directrix._typing import FloatArray
-from directrix.engines import HashFolds
 from directrix.metrics import AUC, Cost, Error, RecallAtFPR
 
 METRICS: dict[str, Any] = {
@@ -48,9 +47,7 @@ Scores = dict[str, FloatArray]
 
 def one_pass(train: Rows, test: Rows, features: str | None = None) -> Scores:
     """Summarise the rows once; learn every metric, with features of the choice of the model."""
-    summary: Any = summarize(
-        train.X, target=train.y, features="auto", fold=HashFolds(5), progress=False
-    )
+    summary: Any = summarize(train.X, target=train.y, features="auto", progress=False)
     made, columns = summary.map, np.arange(summary.n_features)
     if features is not None:
         columns = made.sets[features]

@@ -67,7 +67,7 @@ def test_what_the_model_knows_is_kept(classifier, path):
     assert again.get_params() == classifier.get_params()
     assert repr(again) == repr(classifier)
     gone = set(vars(classifier)) - set(vars(again))
-    about_the_fit = {"moments_", "_report", "candidates_", "history_", "_held_out"}
+    about_the_fit = {"moments_", "_report", "candidates_", "history_", "_held_out", "_sizes"}
     assert gone <= about_the_fit | {"certified_gap_", "_units", "_findings"}
     assert set(vars(again)) <= set(vars(classifier))
     for name in ("calibration_", "operating_point_"):

@@ -10,9 +10,10 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-from directrix.engines.column_roles import ColumnRoles
+from directrix.engines.column_roles import ColumnRoles, HashFolds
 from directrix.engines.readers import explain_encoding
 from directrix.engines.tasks import FirstRows, survey
+from directrix.exceptions.columns import ColumnNotFoundError, suggest_names
 from directrix.moments import FeatureMap, Moments
 from directrix.moments.feature_map import MAPS
 from directrix.moments.moments import SAMPLE_ROWS
@@ -69,7 +70,11 @@ def summarize(  # noqa: PLR0913 - every role of a column is an argument
     weight : str, int or array, optional
         Sample weights, given like the target.
     fold : str, int, array or HashFolds, optional
-        Fold numbers from zero, given like the target, or a rule that computes them from keys.
+        Fold numbers from zero, given like the target, or a rule that computes them from keys. By
+        default none, except where splines or cosines stand beside raw numbers and a sample is kept:
+        folds choose among such features, so the default is `HashFolds` (5), also for a summary
+        ``like=`` one that was made so. If rows belong together, give a key:
+        ``HashFolds(5, key="customer")``.
     by : str, int or array, optional
         Column of groups; a separate summary is returned for each of its values.
     segment : str, int or array, optional
@@ -120,9 +125,21 @@ def summarize(  # noqa: PLR0913 - every role of a column is an argument
         features = _learned_map(source, features, roles, engine=engine, progress=progress)
     made = features if isinstance(features, FeatureMap) else None
     if made is not None:
+        if like is None and fold is None and sample and len(made.sets) > 1:
+            made = replace(made, n_folds=HashFolds.n_folds)
+        if fold is None and made.n_folds:
+            roles["fold"] = HashFolds(made.n_folds)
         features, transform = tuple(column.name for column in made.columns), made
     plan = ColumnRoles.of(features=features, classes=classes, transform=transform, **roles)
-    surveyed = survey(partial(run, source, plan, engine=engine, progress=progress), sample)
+    try:
+        surveyed = survey(partial(run, source, plan, engine=engine, progress=progress), sample)
+    except ColumnNotFoundError as error:
+        is_asked = isinstance(features, str) and error.name == features
+        asked = suggest_names(features, MAPS) if is_asked else ""
+        if not asked:
+            raise
+        msg = f"features={features!r} is neither a column nor a map of a raw table{asked}"
+        raise ValueError(msg) from None
     if surveyed.summary is None and by is None:
         msg = "there are no rows to summarise"
         raise ValueError(msg)

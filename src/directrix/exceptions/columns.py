@@ -47,7 +47,7 @@ class ColumnNotFoundError(KeyError):
 
     def __str__(self) -> str:  # KeyError would show the repr of its arguments
         shown = [name for name in self.available if not PANDAS_INDEX.fullmatch(str(name))]
-        known = f"are {shown}" if shown else "have no names"
+        known = f"are {all_or_few(shown)}" if shown else "have no names"
         asked = _question(self.similar)
         listed_after = f" The {self.noun}s {known}" if asked else f"; the {self.noun}s {known}"
         return f"no {self.noun} named {self.name!r}{asked}{listed_after}"
@@ -191,7 +191,7 @@ class ColumnNotInFileError(ColumnNotFoundError):
     def __str__(self) -> str:
         return (
             f"no column named {self.name!r} in {self.path!r}, and other files have it; the columns "
-            f"of this file are {list(self.available)}: write the column to every file (with "
+            f"of this file are {all_or_few(self.available)}: write the column to every file (with "
             "missing values where there are none), or name the columns to use in features"
         )
 
@@ -414,6 +414,12 @@ def listed(columns: tuple[Any, ...], most: int = _LISTED_COLUMNS) -> str:
     left_out = len(columns) - most
     more = f" and {left_out} more" if left_out > 0 else ""
     return ", ".join(map(repr, columns[:most])) + more
+
+
+def all_or_few(names: Iterable[Any]) -> str:
+    """Return a list of names for a message; of more than 20 the first and how many others."""
+    names = list(names)
+    return str(names) if len(names) <= _LISTED_BINS else listed(tuple(names))
 
 
 def _holds(columns: tuple[Any, ...], values: str) -> str:

@@ -31,7 +31,12 @@ from directrix.rows.keys import (
     row_hash,
     stratified_folds,
 )
-from directrix.rows.labels import WeightUnit, missing_in, require_moderate_weight
+from directrix.rows.labels import (
+    WeightUnit,
+    missing_in,
+    refuse_texts,
+    require_moderate_weight,
+)
 from directrix.rows.rows import as_rows
 
 if TYPE_CHECKING:  # rows of a summary come with it
@@ -45,11 +50,7 @@ def checked_weight(sample_weight: Any, X: Any) -> FloatArray:
 
     With a ``sample_weight`` of None, each row has weight one.
     """
-    given = np.asarray(sample_weight)
-    for each in given.flat if given.dtype.kind in "OU" else ():
-        if isinstance(each, str):
-            msg = f"sample_weight holds texts, such as {str(each)!r}: give each row a number"
-            raise TypeError(msg)
+    refuse_texts(sample_weight)
     weight: FloatArray = _check_sample_weight(sample_weight, X, dtype=np.float64)
     row = int(weight.argmin())
     if weight[row] < 0:

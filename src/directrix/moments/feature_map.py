@@ -66,6 +66,9 @@ class FeatureMap:
         The bandwidth h of the cosines; 0 without cosines.
     seed : int
         Draws ω and b.
+    n_folds : int
+        Folds by hash that `summarize` gives the rows if none are asked for, so that a summary made
+        ``like=`` another has the same; 0 for no folds.
 
     Examples
     --------
@@ -85,6 +88,7 @@ class FeatureMap:
     raw: bool = True
     bandwidth: float = 0.0
     seed: int = 0
+    n_folds: int = 0
 
     @classmethod
     def learn(cls, table: Any, features: str = "auto", seed: int = 0) -> FeatureMap:

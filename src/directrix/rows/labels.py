@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from directrix._typing import AnyArray, FloatArray, IntArray
+from directrix.exceptions.columns import all_or_few
 
 T = TypeVar("T")
 
@@ -39,11 +40,21 @@ _LEAST_WEIGHT = 1e-140
 _FINE = 2.0**20
 
 
+def refuse_texts(weight: Any) -> None:
+    """Raise TypeError for sample weights that are texts."""
+    given = np.asarray(weight)
+    for each in given.flat if given.dtype.kind in "OU" else ():
+        if isinstance(each, str):
+            msg = f"sample_weight holds texts, such as {str(each)!r}: give each row a number"
+            raise TypeError(msg)
+
+
 def checked_weight(weight: Any, n_rows: int, *, positive: bool = False) -> FloatArray:
     """Return one finite, non-negative weight for each row, or raise ValueError.
 
     Where the sum must be ``positive``, it must also have a square.
     """
+    refuse_texts(weight)
     checked: FloatArray = np.asarray(weight, dtype=np.float64)
     if checked.shape != (n_rows,):
         msg = f"sample_weight must be one number for each of {n_rows} rows, not {checked.shape}"
@@ -274,7 +285,7 @@ def negative_and_positive(classes: AnyArray) -> tuple[Any, Any]:
         if labels == [None]:
             msg = "this needs two classes, and the rows of this summary have no labels"
             raise ValueError(msg)
-        msg = f"this needs two classes, and there are {len(labels)}: {labels}. " + (
+        msg = f"this needs two classes, and there are {len(labels)}: {all_or_few(labels)}. " + (
             "Choose one against the others with `one_vs_rest(label)`"
             if len(labels) > 2
             else "Name both with `classes=[...]`, or add a summary that has the other"
@@ -313,7 +324,8 @@ def _class_indices(occurring: AnyArray, classes: AnyArray) -> AnyArray:
     else:
         stray = np.setdiff1d(occurring, classes)
     if stray.size:
-        msg = f"label {stray[0]!r} is not among the classes {classes.tolist()}"
+        known = all_or_few(classes.tolist())
+        msg = f"label {stray.tolist()[0]!r} is not among the classes {known}"
         raise ValueError(msg)
     return np.searchsorted(classes, occurring)
 

@@ -14,6 +14,7 @@ from typing import Any, Self, TypeAlias, TypeVar
 import numpy as np
 
 from directrix._typing import AnyArray
+from directrix.exceptions.columns import all_or_few
 from directrix.rows import labels
 from directrix.rows.labels import checked_factor
 from directrix.rows.sums import tree_sum
@@ -150,7 +151,7 @@ class ClasswiseSummary(Summary):
         """Return the position of a label among the classes."""
         known: list[Any] = self.classes.tolist()
         if label not in known:
-            msg = f"no class {label!r}; the classes are {known}"
+            msg = f"no class {label!r}; the classes are {all_or_few(known)}"
             raise ValueError(msg)
         return known.index(label)
 

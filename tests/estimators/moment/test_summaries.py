@@ -90,11 +90,12 @@ def drawn(log_odds, n, seed):
     return named(X), rng.random(n) < 1 / (1 + np.exp(-log_odds(X)))
 
 
-@pytest.mark.parametrize("fold", [None, HashFolds(5)], ids=["no folds", "folds"])
+@pytest.mark.parametrize("folded", [False, True])
 @pytest.mark.parametrize("truth", TRUTHS)
-def test_features_are_those_that_the_truth_needs(truth, fold):
+def test_features_are_those_that_the_truth_needs(truth, folded):
     table, y = drawn(TRUTHS[truth], 3000, 0)
-    summary = summarize(table, target=y, features="cosines", fold=fold)
+    summary = summarize(table, target=y, features="cosines")
+    summary = summary if folded else summary.unfolded()
     others = np.setdiff1d(np.arange(summary.n_features), summary.map.sets[truth])
     new, labels = drawn(TRUTHS[truth], 20_000, 1)
     mapped = summary.map.transform(Table.of(new))
@@ -116,7 +117,7 @@ def test_a_choice_of_features_promises_nothing_on_noise():
     promised = []
     for seed in range(20):
         table, y = drawn(lambda X: 0.0 * X[:, 0], 600, seed)
-        summary = summarize(table, target=y, features="auto", fold=HashFolds(5))
+        summary = summarize(table, target=y, features="auto")
         point = MomentClassifier("auc").fit_summary(summary).operating_point_
         assert point.intervals.metric[0] < 0.5
         promised.append(point.expected.metric)
