@@ -44,6 +44,11 @@ _ROWS = 12_000
 _GRID = 4
 #: Largest deviation of a teacher's log-odds: classes that are separated have no curvature.
 _SPREAD = 4.0
+#: From so many points on, those of a full card are rounded as they are. With fewer, a unit is
+#: searched for: rounded alike, totals would be too few for a limit to fall between them.
+_PLAINLY_ROUNDED = 50
+#: Stands for a size without a limit.
+_ALL_LINES = 10**6
 
 
 class ScaledCard(NamedTuple):
@@ -100,7 +105,9 @@ def sizes_of_card(
 
     Rows have cells as their features. With ``largest`` points are whole, from zero to this.
     """
-    full = {k: _full(card, _training_rows(rows, k), largest) for k, card in cards.items()}
+    searched = largest is not None and largest < _PLAINLY_ROUNDED
+    scale = None if searched else largest
+    full = {k: _full(card, _training_rows(rows, k), scale) for k, card in cards.items()}
     full_lines = full[None].card.count_lines(kinds)
     asked = [] if max_lines is None else list(SIZES)
     if max_lines is not None and rows.fold is None:
@@ -108,11 +115,13 @@ def sizes_of_card(
     if isinstance(max_lines, int):
         asked = sorted({max_lines, *(asked if rows.fold is not None else [])})
     lines = [size for size in asked if size < full_lines]
-    made: dict[int, dict[int | None, ScaledCard]] = {size: {} for size in lines}
-    for fold, card in cards.items() if lines else ():
-        of_sizes = _compressed(card, _training_rows(rows, fold), kinds, directions, lines, largest)
+    every = [*lines, _ALL_LINES] if searched else lines
+    made: dict[int, dict[int | None, ScaledCard]] = {size: {} for size in every}
+    for fold, card in cards.items() if every else ():
+        of_sizes = _compressed(card, _training_rows(rows, fold), kinds, directions, every, largest)
         for size, scaled in of_sizes.items():
             made[size][fold] = scaled
+    full = made.pop(_ALL_LINES, full)
     sizes = [Size.of(made[size], rows, kinds) for size in lines]
     return [*sizes, Size.of(full, rows, kinds, is_full=True)]
 

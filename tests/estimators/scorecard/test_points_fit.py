@@ -79,7 +79,9 @@ def test_new_rows_keep_the_limit(scale):
     X, y = table(3000)
     fitted = card(points=scale).fit(X[::2], y[::2])
     rate = fitted.predict(X[1::2])[~y[1::2]].mean()
-    assert rate == pytest.approx(0.1, abs=0.04)
+    # Totals of four points are so few that none has a rate near the limit: it is not used up.
+    least = 0.02 if scale == SCALES["integer, small"] else 0.06
+    assert least < rate < 0.14
 
 
 @every_scale
