@@ -18,6 +18,9 @@ def test_the_page_says_what_was_measured():
     assert "\n".join(study.in_short(rows)[-8:]) in page
     assert study.kept_limit(rows) in page
     assert study.cost(rows) in page
+    broken = {line.split("|")[-2].strip() for line in study.laws(rows)[5:]} - {"none"}
+    assert len(broken) == 5
+    assert all(sets in page for sets in broken)
 
 
 def test_losses_are_means_of_splits_that_both_have():
