@@ -53,6 +53,19 @@ def test_a_card_has_at_most_so_many_printed_lines(max_lines, points):
     assert (classifier.decision_function(table) > 0).tolist() == classifier.predict(table).tolist()
 
 
+@pytest.mark.parametrize("points", ["log-odds", "integer", "pdo"])
+def test_missing_levels_and_what_no_row_had_count_as_the_lines_that_they_print(points):
+    table, late = loans(1500)
+    rng = np.random.default_rng(3)
+    for name in ("home", "job"):
+        table.loc[rng.random(len(table)) < 0.02, name] = None
+    binner = Binner(cuts={"age": [30, 45, 60, 300]}, special_values={"income": [-1.0]})
+    options = {"max_crosses": 0, "max_lines": 16, "binner": binner, "warn_baseline": False}
+    made = ScorecardClassifier("auc", points=points, **options).fit(table, late)
+    assert made.card_.n_lines == 16
+    assert all(size.lines <= most for size, most in zip(made.sizes(), (10, 16, 20), strict=False))
+
+
 @pytest.mark.every_case
 @pytest.mark.parametrize(
     ("seed", "params"),

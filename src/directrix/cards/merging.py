@@ -27,6 +27,7 @@ from scipy.linalg.blas import dger
 
 from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.cards.card import Card, Cross
+from directrix.cards.card_printing import line_groups
 from directrix.cards.prior import CellKinds
 from directrix.fit.directions import Direction
 
@@ -72,7 +73,8 @@ class Atoms:
     ``lines`` has, for each column, its atoms in an order that merged groups keep. ``loose`` are the
     atoms of levels, missing and special values, which may be merged with any of their column.
     ``own`` are those that are merged only when their column is left out: of missing values, and of
-    cells that were stated.
+    cells that were stated. ``more`` are the printed lines of each column beside those of its atoms,
+    of cells without rows.
     """
 
     cells: tuple[IntArray, ...]
@@ -81,6 +83,7 @@ class Atoms:
     grids: tuple[Grid, ...]
     count: int
     own: tuple[list[int], ...] = ()
+    more: tuple[int, ...] = ()
 
     def of_rows(self, cells: IntArray) -> IntArray:
         """Return the atoms of rows, of shape (columns and grids, n)."""
@@ -153,9 +156,11 @@ class Atoms:
             chains.append(line)
             loose.append(alone)
         room = max(most - sum(map(len, loose)), _OF_EACH * len(chains))
-        stated = [np.isin(line, of.stated_cells) for line, of in zip(chains, kinds, strict=True)]
+        stated = [
+            np.isin(line, [0, *of.stated_cells]) for line, of in zip(chains, kinds, strict=True)
+        ]
         starts = _nearly_equal(chains, points, weights, room, stated)
-        of_cell, lines, free, own, count = [], [], [], [], 0
+        of_cell, lines, free, own, more, count = [], [], [], [], [], 0
         for k, (chain, first) in enumerate(zip(chains, starts, strict=True)):
             numbers = np.full(kinds[k].n_cells, -1, dtype=np.int64)
             numbers[chain] = count + np.cumsum(first) - 1
@@ -168,6 +173,7 @@ class Atoms:
             of_cell.append(numbers)
             alone = numbers[[0, *kinds[k].stated_cells]]
             own.append(np.unique(alone[alone >= 0]).tolist())
+            more.append(_lines_without_rows(kinds[k], numbers, weights[k]))
             count += len(every)
         grids = []
         for cross, inner, weight in crosses:
@@ -175,7 +181,19 @@ class Atoms:
             if made.atoms.shape != (1, 1):
                 grids.append(made)
                 count += made.atoms.size
-        return cls(tuple(of_cell), tuple(lines), tuple(free), tuple(grids), count, tuple(own))
+        columns = tuple(of_cell), tuple(lines), tuple(free)
+        return cls(*columns, tuple(grids), count, tuple(own), tuple(more))
+
+
+def _lines_without_rows(kinds: CellKinds, atoms: IntArray, weight: FloatArray) -> int:
+    """Count the printed lines of a column that no atom has; a bin has the atom of that before."""
+    shown = atoms.astype(np.float64)
+    ordered = np.arange(kinds.ordered.start, kinds.ordered.stop)
+    if (known := ordered[atoms[ordered] >= 0]).size:
+        before = np.searchsorted(known, ordered, side="right") - 1
+        shown[ordered] = shown[known[before.clip(0)]]
+    n_atoms = len(np.unique(atoms[atoms >= 0]))
+    return max(len(line_groups(kinds, shown, weight)) - n_atoms, 0)
 
 
 def _nearly_equal(
@@ -479,9 +497,11 @@ class _Pairs:
             dtype=np.int64,
         )
 
+        self.more = np.array(atoms.more or (0,) * len(self.groups), dtype=np.int64)
+
     @property
     def lines(self) -> int:
-        return int(self.groups[self.groups > 1].sum())
+        return int((self.groups + self.more)[self.groups > 1].sum())
 
     def renumber(self, moved: IntArray, used: IntArray) -> None:
         """Give groups the slots that they have moved to."""
