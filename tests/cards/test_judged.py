@@ -5,6 +5,10 @@ import pytest
 from scipy.special import expit, logit
 
 from directrix import ScorecardClassifier
+from directrix.cards.card import scale_of
+from directrix.cards.judged import CardSettings, JudgedCard
+from directrix.cards.prior import CellKinds
+from directrix.fit.training_rows import Rows
 from directrix.metrics import RecallAtFPR
 
 
@@ -49,3 +53,25 @@ def test_probabilities_are_one_line_of_the_points_in_log_odds(rows, points, metr
         np.testing.assert_allclose(total, 600.0 + 20.0 * doublings, atol=1e-6)
     if points == "log-odds":
         assert slope == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("points", ["log-odds", "integer", "pdo"])
+@pytest.mark.parametrize("max_lines", [8, None])
+def test_what_a_fold_never_saw_has_mean_points_as_in_the_delivered_card(max_lines, points):
+    rng = np.random.default_rng(1)
+    cells = np.column_stack([rng.integers(1, 9, 1200), rng.integers(2, 8, 1200)])
+    y = rng.random(1200) < expit(0.5 * (cells[:, 0] - 4) + 0.4 * (cells[:, 1] - 3) - 1.0)
+    fold = np.arange(1200) % 3
+    cells[cells[:, 1] == 7, 1] = 6
+    cells[(fold == 0) & (np.arange(1200) < 60), 1] = 7  # a level of one fold alone
+    cells[(fold == 1) & (np.arange(1200) < 60), 0] = 0  # missing there alone
+    numbers = CellKinds(9, slice(1, 9), np.arange(8.0))
+    kinds = [numbers, CellKinds(8, slice(1, 1))]
+    rows = Rows(cells, y, np.ones(1200), fold=fold, keys=np.arange(1200))
+    settings = CardSettings(max_lines, max_crosses=0, scale=scale_of(points))
+    for size in JudgedCard.of(rows, kinds, settings).pointed:
+        for without, column, cell in ((0, 1, 7), (1, 0, 0)):
+            card, seen = size.cards[without].card, cells[fold != without, column]
+            mean = card.columns[column][seen].mean()
+            mean = mean if points == "log-odds" else np.floor(mean + 0.5)
+            assert card.columns[column][cell] == pytest.approx(mean, abs=1e-9)

@@ -144,6 +144,13 @@ class Cross:
         return rows[cells[:, left]], columns[cells[:, right]]
 
 
+def mean_points(points: FloatArray, rows: FloatArray) -> float:
+    """Return the mean of the points of cells over their rows; rounded, if points are whole."""
+    held = points[rows > 0]
+    mean = float(rows @ points) / (float(rows.sum()) or 1.0)
+    return float(np.floor(mean + 0.5)) if (held == np.rint(held)).all() else mean
+
+
 @dataclass(frozen=True, eq=False)
 class Card:
     """Points of every cell: those of a row are summed, and the sum is compared with a cutoff.
@@ -238,18 +245,25 @@ class Card:
 
         What no row had, as missing values and levels, gets the mean points of its column.
         """
-        made = replace(self, bins=tuple(bins), counts=tuple(counts))
+        made = self.with_means([part.sum(axis=0) for part in counts], bins)
+        return replace(made, bins=tuple(bins), counts=tuple(counts))
+
+    def with_means(self, weights: Sequence[FloatArray], kinds: Sequence[Bins | CellKinds]) -> Card:
+        """Return the card with the mean points of a column for what no row had, bins excepted.
+
+        ``weights`` are those of the rows in each cell of each column.
+        """
         columns = tuple(points.copy() for points in self.columns)
-        for k, points in enumerate(columns):
-            empty = np.flatnonzero(counts[k].sum(axis=0) == 0)
-            points[empty[(empty == 0) | (empty > bins[k].n_ordered)]] = made.mean_points(k)
-        return replace(made, columns=columns)
+        for points, rows, of_column in zip(columns, weights, kinds, strict=True):
+            empty = np.flatnonzero(rows == 0)
+            empty = empty[(empty == 0) | (empty > of_column.n_ordered)]
+            points[empty] = mean_points(points, rows)
+        return replace(self, columns=columns)
 
     def mean_points(self, index: int) -> float:
         """Return the mean points of the training rows in a column; rounded, if points are whole."""
         rows, points = self._rows(index), self.columns[index]
-        mean = 0.0 if rows is None else float(rows @ points) / (float(rows.sum()) or 1.0)
-        return float(np.floor(mean + 0.5)) if self.is_whole else mean
+        return 0.0 if rows is None else mean_points(points, rows)
 
     def with_positive(self, label: Any, *, is_last: bool) -> Card:
         """Return the card as one for this label, the last of two labels or not."""

@@ -18,7 +18,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
 
 from directrix._typing import AnyArray, FloatArray, IntArray
-from directrix.cards.card import Card, Cross
+from directrix.cards.card import Card, Cross, mean_points
 from directrix.cards.merging import Atoms, Curvature, Grid, Groups, merge_path
 from directrix.cards.prior import CellKinds, cell_weights
 from directrix.fit.directions import Direction
@@ -343,9 +343,9 @@ def chains_of(atoms: Atoms, directions: Sequence[Direction]) -> list[list[int]]:
 def _points_of_cells(
     group: IntArray, points: FloatArray, weight: FloatArray, kinds: CellKinds
 ) -> FloatArray:
-    """Return the points of the cells of a column; cells without rows are in a group of others.
+    """Return the points of the cells of a column.
 
-    A bin has the points of the bin before it. All else has those nearest to the mean.
+    A bin without rows has the points of the bin before it, and all else the mean of the column.
     """
     group = group.copy()
     ordered = np.arange(kinds.ordered.start, kinds.ordered.stop)
@@ -354,9 +354,9 @@ def _points_of_cells(
         before = np.clip(np.searchsorted(known, ordered, side="right") - 1, 0, None)
         group[ordered] = group[known[before]]
     filled = group >= 0
-    mean = float(weight[filled] @ points[group[filled]]) / float(weight[filled].sum())
-    nearest = group[filled][np.argmin(np.abs(points[group[filled]] - mean))]
-    return points[np.where(filled, group, nearest)]
+    made: FloatArray = np.where(filled, points[group], 0.0)
+    made[~filled] = mean_points(made, np.where(filled, weight, 0.0))
+    return made
 
 
 def _cross(grid: Grid, number: IntArray, points: FloatArray) -> Cross:

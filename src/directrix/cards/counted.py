@@ -18,11 +18,11 @@ from scipy.optimize import isotonic_regression
 from directrix.cards.basis import Basis, as_dense
 from directrix.cards.card import Card
 from directrix.cards.compression import compression_of_counts
-from directrix.cards.points import scaled_without_rows
+from directrix.cards.points import finished, scaled_without_rows
 from directrix.cards.prior import CellKinds, column_codings
 from directrix.cards.sizes import CAUTIOUS_LINES, MOST_LINES, SIZES
 from directrix.fit.finish import FitResult
-from directrix.fit.normal_scores import finish_on_moments
+from directrix.fit.normal_scores import finish_on_moments, predicted_rates
 from directrix.fit.training_rows import require_all_folds
 from directrix.linear.moment_frontier import ridge_settings
 from directrix.linear.pencil import RidgeMoments
@@ -60,11 +60,22 @@ class CountedCard(NamedTuple):
     risk: float
     on_new_rows: OnNewRows
 
-    def on_scale(self, scale: Scale | None) -> CountedCard:
-        """Return the card on a scale, plainly rounded."""
+    def on_scale(self, scale: Scale | None, sizes: CountedSizes) -> CountedCard:
+        """Return the card on a scale, plainly rounded, with its own threshold and rates."""
         if scale is None:
             return self
         card, fitted = scaled_without_rows(scale, self.card, self.fitted)
+        scores = sizes.on_new_rows(card, self.on_new_rows)
+        moved = sizes.threshold(scores)
+        metric, calibration = fitted.operating_point.metric, fitted.calibration
+        predicted = predicted_rates(scores.above(moved), metric, sizes.counts.weight)
+        fitted = replace(
+            fitted,
+            line=fitted.line - np.array([0.0, moved]),
+            operating_point=replace(fitted.operating_point, predicted=predicted),
+            calibration=replace(calibration, offset=float(calibration.log_odds(moved))),
+        )
+        card, fitted = finished(card, fitted)
         return self._replace(card=card, fitted=fitted)
 
 
@@ -96,11 +107,11 @@ def card_of_counts(
     ``max_lines`` is that of `CardSettings`.
     """
     full = _full_card(metric, counts, label, directions)
-    made = full.on_scale(scale)
+    sizes = CountedSizes(metric, counts, label, directions)
+    made = full.on_scale(scale, sizes)
     if max_lines is not None:
-        sizes = CountedSizes(metric, counts, label, directions)
         compact = sizes.compact(full, max_lines, made.card.count_lines(counts.bins))
-        made = made if compact is full else compact.on_scale(scale)
+        made = made if compact is full else compact.on_scale(scale, sizes)
     by_class = [np.asarray(counts.cells(k), dtype=np.float64) for k in range(len(counts.bins))]
     sides = two_sides(by_class, counts.classes == label)
     return made._replace(card=made.card.with_rows(counts.bins, sides))
@@ -249,17 +260,21 @@ class CountedSizes(NamedTuple):
         if size >= n_lines:
             return full
         card = self.cards(self.counts, full.card, [size])[size]
-        scores = self._on_new_rows(card, full.on_new_rows)
-        _, threshold = _risk_of(risk_of(self.metric, self.counts.weight), scores)
-        gap = abs(scores.mean_pos - scores.mean_neg)
-        reach = scores.mean_neg + float(np.clip(threshold, -gap - 1e3, gap + 1e3))
+        scores = self.on_new_rows(card, full.on_new_rows)
+        reach = self.threshold(scores)
         card = replace(card, intercept=card.intercept - reach)
         scores = scores.above(reach)
         line = np.array([1.0, card.intercept])
         fitted = finish_on_moments(self.metric, line, scores, self.counts.weight)
         return full._replace(card=card, fitted=fitted)
 
-    def _on_new_rows(self, card: Card, on_new_rows: OnNewRows) -> ScoreMoments:
+    def threshold(self, scores: ScoreMoments) -> float:
+        """Return the best threshold of scores."""
+        _, threshold = _risk_of(risk_of(self.metric, self.counts.weight), scores)
+        gap = abs(scores.mean_pos - scores.mean_neg)
+        return scores.mean_neg + float(np.clip(threshold, -gap - 1e3, gap + 1e3))
+
+    def on_new_rows(self, card: Card, on_new_rows: OnNewRows) -> ScoreMoments:
         """Return the moments of scores on new rows, as far from those of the fit as full cards'."""
         scores = score_moments(card, self.counts, self.label)
         gap = scores.mean_pos - scores.mean_neg

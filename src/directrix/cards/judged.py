@@ -19,7 +19,7 @@ from directrix.cards.growth import CardAsk, Grown, grow_card
 from directrix.cards.guard import guarded_line
 from directrix.cards.points import finished, in_scores, to_double_odds
 from directrix.cards.prior import CellKinds
-from directrix.cards.sizes import ScaledCard, Size, good_size, sizes_of_card
+from directrix.cards.sizes import ScaledCard, Size, good_size, sizes_of_card, weights_without
 from directrix.cards.unbinned import unbinned_scores
 from directrix.fit.choice import Choice
 from directrix.fit.compare import Comparison, compare
@@ -205,8 +205,15 @@ class JudgedCard:
             by = np.log(2.0) / scale.pdo
             shift = scale.base_points * by - np.log(scale.base_odds)
             made = {k: to_double_odds(each.card, scale, 1.0, 0.0) for k, each in cards.items()}
-            cards = {k: ScaledCard(card, -by, float(shift)) for k, card in made.items()}
+            cards = {
+                k: ScaledCard(card, -by, float(shift)).with_means(self._weights[k], self.kinds)
+                for k, card in made.items()
+            }
         return Pointed(cards, size.is_full)
+
+    @cached_property
+    def _weights(self) -> dict[int | None, list[FloatArray]]:
+        return {k: weights_without(k, self.rows, self.kinds) for k in self.grown.cards}
 
     @property
     def _constant(self) -> Pointed:

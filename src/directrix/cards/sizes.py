@@ -24,7 +24,7 @@ from directrix._typing import AnyArray, FloatArray, IntArray
 from directrix.cards.card import Card
 from directrix.cards.compression import RowCompression, Teacher
 from directrix.cards.points import largest_unit, rounded_card
-from directrix.cards.prior import CellKinds
+from directrix.cards.prior import CellKinds, cell_weights
 from directrix.fit.directions import Direction
 from directrix.fit.training_rows import Rows
 
@@ -61,6 +61,10 @@ class ScaledCard(NamedTuple):
     def log_odds(self, cells: IntArray) -> FloatArray:
         """Return the log-odds of rows with these cells."""
         return self.unit * self.card.points(cells) + self.shift
+
+    def with_means(self, weights: Sequence[FloatArray], kinds: Sequence[CellKinds]) -> ScaledCard:
+        """Return the card with mean points for what no row had; see `Card.with_means`."""
+        return self._replace(card=self.card.with_means(weights, kinds))
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +111,11 @@ def sizes_of_card(
     """
     searched = largest is not None and largest < _PLAINLY_ROUNDED
     scale = None if searched else largest
-    full = {k: _full(card, _training_rows(rows, k), scale) for k, card in cards.items()}
+    means = {fold: weights_without(fold, rows, kinds) for fold in cards}
+    full = {
+        k: _full(card, _training_rows(rows, k), scale).with_means(means[k], kinds)
+        for k, card in cards.items()
+    }
     full_lines = full[None].card.count_lines(kinds)
     asked = [] if max_lines is None else list(SIZES)
     if max_lines is not None and rows.fold is None:
@@ -120,7 +128,7 @@ def sizes_of_card(
     for fold, card in cards.items() if every else ():
         of_sizes = _compressed(card, _training_rows(rows, fold), kinds, directions, every, largest)
         for size, scaled in of_sizes.items():
-            made[size][fold] = scaled
+            made[size][fold] = scaled.with_means(means[fold], kinds)
     full = made.pop(_ALL_LINES, full)
     sizes = [Size.of(made[size], rows, kinds) for size in lines]
     return [*sizes, Size.of(full, rows, kinds, is_full=True)]
@@ -149,6 +157,13 @@ def smallest(areas: FloatArray, allowed: Sequence[int]) -> int:
     behind = isotonic_regression(areas[-1] - areas, increasing=False).x
     good = [k for k in allowed if behind[k] <= _SMALL_LOSS]
     return good[0] if good else allowed[-1]
+
+
+def weights_without(fold: int | None, rows: Rows, kinds: Sequence[CellKinds]) -> list[FloatArray]:
+    """Return the weight of the rows that are not in a fold in each cell of each column."""
+    weight = rows.unpriced.weight
+    weight = weight if fold is None else np.where(rows.fold != fold, weight, 0.0)
+    return [cell_weights(each, cells, weight) for each, cells in zip(kinds, rows.X.T, strict=True)]
 
 
 def _training_rows(rows: Rows, fold: int | None) -> tuple[IntArray, FloatArray]:

@@ -51,7 +51,7 @@ def test_the_predicted_rates_are_those_of_the_threshold():
 
 @pytest.mark.parametrize(("copies", "gained"), [(1, True), (10_000, False)])
 def test_only_a_card_of_few_rows_gains_by_fitting_errors(copies, gained):
-    card = ScorecardClassifier("auc", max_lines=None, points="log-odds")
+    card = ScorecardClassifier("auc", max_lines=None)
     card.fit_summary(copies * counts())
     scores = card.decision_function(X)
     gap = scores[Y].mean() - scores[~Y].mean()
