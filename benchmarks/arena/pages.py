@@ -194,9 +194,9 @@ def when_training_pays(_: Everything, begin: str = "", end: str = "") -> list[st
     return [f"{begin}{said}{end}" for said in when_it_pays.claim()]
 
 
-def gains_of_training(_: Everything, described: dict[str, str], *, cards: bool) -> list[str]:
+def gains_of_training(_: Everything, described: dict[str, str]) -> list[str]:
     """Return what training for the metric gains, case by case."""
-    return when_it_pays.cases_of_page(described, cards=cards)
+    return when_it_pays.cases_of_page(described)
 
 
 PAGES_OF_PAPERS = {
@@ -229,11 +229,9 @@ BLOCKS: dict[tuple[str, str], Callable[[Everything], list[str]]] = {
     ("docs/theory/smoothing.md", "trajectories"): paper_trajectories,
     ("docs/theory/smoothing.md", "claims"): partial(paper_claims, claims=zhang_2011.claims),
     ("docs/when-it-pays.md", "training"): when_training_pays,
-    ("docs/when-it-pays.md", "pays"): partial(
-        gains_of_training, described=when_it_pays.PAYS, cards=False
-    ),
+    ("docs/when-it-pays.md", "pays"): partial(gains_of_training, described=when_it_pays.PAYS),
     ("docs/when-it-pays.md", "does not pay"): partial(
-        gains_of_training, described=when_it_pays.DOES_NOT, cards=True
+        gains_of_training, described=when_it_pays.DOES_NOT
     ),
 }
 

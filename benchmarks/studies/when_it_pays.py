@@ -8,9 +8,7 @@ seen. A case is one thing that is varied, all else equal:
 * unequal spreads: normal classes, one of which is so many times as wide in one feature;
 * wrong labels: a share of labels that are turned, and measured on right ones;
 * outliers: a share of rows whose features are twenty times as large;
-* rare limits: the false-positive rate itself, on real sets;
-* small cards: tables as they are, a card trained for the recall and one trained for the AUC, at
-  the same number of lines.
+* rare limits: the false-positive rate itself, on real sets.
 
 Sets, levels and the rival were fixed before the first run. Logistic regression has its ridge
 chosen for the metric in folds, as in the arena. The gain is the mean over draws, and its standard
@@ -26,8 +24,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.harness.data import LATER, TABLES, Rows, load, load_table
-from benchmarks.harness.figure import BLACK, BLUE, GREEN, GREY, GRID, PURPLE, VERMILION, new_figure
+from benchmarks.harness.data import Rows, load
+from benchmarks.harness.figure import BLACK, BLUE, GREEN, GREY, GRID, VERMILION, new_figure
 from benchmarks.harness.markdown import bold_if, table
 from benchmarks.harness.record import (
     Record,
@@ -40,7 +38,7 @@ from benchmarks.harness.record import (
 )
 from benchmarks.harness.runner import Part, Study
 from benchmarks.rivals.lines import RIVALS, TUNED
-from directrix import DirectClassifier, ScorecardClassifier
+from directrix import DirectClassifier
 from directrix._typing import AnyArray
 from directrix.metrics import RecallAtFPR
 
@@ -165,39 +163,6 @@ def _size(name: str) -> int:
     return len(load(name)[1])
 
 
-# ── small cards ───────────────────────────────────────────────────────────────────────────────────
-
-
-CARD_LINES = (10, 20, 40, 0)
-CARD_DRAWS, CARD_ROWS = 3, 3_000
-
-
-def measure_cards(name: str, draw: int) -> list[tuple[object, ...]]:
-    """Return the recall of cards trained for it and for the AUC, at each number of lines."""
-    X, y = load_table(name)
-    order = np.random.default_rng([draw, len(y)]).permutation(len(y))
-    n_train = min(CARD_ROWS, int(MOST_LEARNT * len(y)))
-    fitted, other = order[:n_train], order[n_train:][:N_TEST]
-    metric = RecallAtFPR(0.05)
-    recalls: dict[int, list[float]] = {lines: [] for lines in CARD_LINES}
-    for trained_for in (metric, "auc"):
-        model = ScorecardClassifier(trained_for, max_lines=40, warn_baseline=False)
-        model.fit(X.iloc[fitted], y[fitted])
-        for lines in CARD_LINES:
-            card = model.compact(lines or None)
-            recalls[lines].append(metric.score(y[other], card.decision_function(X.iloc[other])))
-    return [
-        (name, draw, lines, *(f"{recall:.6g}" for recall in both), package_commit())
-        for lines, both in recalls.items()
-    ]
-
-
-def plan_cards(args: argparse.Namespace) -> Iterator[tuple[object, ...]]:
-    """Yield every table and draw."""
-    names = ("german_credit",) if args.quick else (*TABLES, *LATER)
-    yield from ((name, draw) for draw in range(CARD_DRAWS) for name in names)
-
-
 # ── report and picture ────────────────────────────────────────────────────────────────────────────
 
 
@@ -250,12 +215,6 @@ def gains(rows: Sequence[Row]) -> dict[str, dict[float, Gain]]:
     return {case: by_level for case, by_level in means.items() if by_level}
 
 
-def card_gains() -> dict[int, Gain]:
-    """Return the gains of cards by their number of lines; zero stands for all."""
-    groups = grouped_by(CARDS.rows(), "lines")
-    return {int(lines): Gain.of(rows) for (lines,), rows in groups.items()}
-
-
 def lines(rows: list[Row]) -> list[str]:
     """Return the report."""
     about = (
@@ -273,11 +232,7 @@ def lines(rows: list[Row]) -> list[str]:
         text += ["", f"## {case.capitalize()}{on}", *table(columns, cells)]
         if len(varied.sets) > 1:
             text += _by_set(rows, case, list(by_level))
-    n_tables = len(grouped_by(CARDS.rows(), "set"))
-    title = f"Cards trained for the recall at 5 %, less the AUC, mean of {n_tables} tables"
-    text += ["", f"## {title}"]
-    cells = [(lines or "all", f"{g.theirs:.3f}", str(g)) for lines, g in card_gains().items()]
-    return [*text, *table("lines | recall of the card trained for the AUC | gain", cells)]
+    return text
 
 
 def _by_set(rows: Sequence[Row], case: str, levels: Sequence[float]) -> list[str]:
@@ -310,13 +265,13 @@ def claim() -> list[str]:
         f"enough rows to show it: with {most_rows:,.0f} training rows, {bent.gain:+.2f} recall at "
         f"1 % false positives over tuned logistic regression "
         f"(mean of {', '.join(sets_of_mean(rows, 'bent boundaries'))}). Where boundaries are "
-        f"straighter it gains {straight.gain:.2f} at most, and with wrong labels, or on a "
-        f"scorecard, nothing clear."
+        f"straighter it gains {straight.gain:.2f} at most, and with wrong labels nothing "
+        f"clear."
     )
     return [said]
 
 
-#: What the page calls cases where it pays, and where it gains little or nothing; cards come last.
+#: What the page calls cases where it pays, and where it gains little or nothing.
 PAYS = {
     "bent boundaries": "boundaries bend in the tail",
     "limits, bent": "the same, by how strict the limit is",
@@ -330,7 +285,7 @@ DOES_NOT = {
 }
 
 
-def cases_of_page(described: dict[str, str], *, cards: bool = False) -> list[str]:
+def cases_of_page(described: dict[str, str]) -> list[str]:
     """Return the gains of some cases, a line each."""
     rows = RECORD.rows()
     means = gains(rows)
@@ -339,11 +294,6 @@ def cases_of_page(described: dict[str, str], *, cards: bool = False) -> list[str
         names = [name for name in sets_of_mean(rows, case) if name]
         where = f"{words}: {', '.join(names)}" if names else words
         cells.append(_line_of_page(where, CASES[case].axis, means[case]))
-    if cards:
-        n_tables = len(grouped_by(CARDS.rows(), "set"))
-        where = f"scorecards on {n_tables} tables, less the same card trained for the AUC"
-        by_lines = {lines or "all": gain for lines, gain in card_gains().items()}
-        cells.append(_line_of_page(where, "lines of the card", by_lines))
     return table("where | what varies | recall gained", cells)[1:]
 
 
@@ -388,12 +338,8 @@ def draw_picture() -> None:
         ax.set_title(title, loc="left", fontsize=10)
         if len(cases) > 1:
             ax.legend(title="boundaries", frameon=False, fontsize=9, alignment="left", loc=2)
-    n_tables = len(grouped_by(CARDS.rows(), "set"))
-    by_lines = {lines or "all": gain for lines, gain in card_gains().items()}
-    _draw_gains(axes[-1], by_lines, (PURPLE, "D"), None)
-    axes[-1].set_xlabel(f"lines of the card (mean of {n_tables} tables)")
-    axes[-1].set_title("Scorecards, over training for the AUC", loc="left", fontsize=10)
-    for ax in axes:
+    axes[-1].remove()
+    for ax in axes[:-1]:
         ax.axhline(0.0, color=BLACK, linewidth=0.8)
         ax.grid(**GRID)
         ax.set_axisbelow(True)
@@ -422,15 +368,10 @@ _COLUMNS = (OURS, RIVAL, "commit")
 RECORD = Record.beside(
     __file__, ("case", "set", "level", "draw", *_COLUMNS), "case, set, level, draw"
 )
-CARDS = Record(
-    Path(__file__).with_name("when_it_pays_cards.csv"),
-    ("set", "draw", "lines", *_COLUMNS),
-    "set, draw",
-)
 STUDY = Study(
-    [Part(RECORD, plan, measure), Part(CARDS, plan_cards, measure_cards)],
+    [Part(RECORD, plan, measure)],
     lines,
-    quick="one draw of each case, and one table",
+    quick="one draw of each case",
     options={"--minutes": None},
     draw=draw_picture,
 )
