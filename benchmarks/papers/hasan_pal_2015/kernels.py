@@ -268,7 +268,7 @@ _CHANCE = 45.0
 _COSTS = {
     PAPERS_KERNEL: "a fold of Table 14 has 28 fits, of heart 25 s and more of CPU time",
     PAPERS_SPARSE: "a sweep of the probes of Algorithm 3 needs n³ time; a fit takes about 1 s with "
-    "150 rows, 10 s with 500 and 25 to 50 s with 1,000, and a fold of Table 15 has 28 fits",
+    "150 rows, 10 s with 500 and 20 s with 1,000, and a fold of Table 15 has 28 fits",
 }
 
 

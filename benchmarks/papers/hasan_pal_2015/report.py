@@ -263,8 +263,9 @@ _SLA = "a fit probes every coefficient at up to 80 offsets in each of many sweep
 _SLAM = {
     **dict.fromkeys(
         ("train", "clean", "outl", "flip"),
-        "a fit of BBLR3 takes 0.5 s of CPU time on most folds, and 20 to 60 s where every sweep "
-        "still gains (breast under outliers, some of liver); one of BBLR4 takes 2 s and more",
+        "a fit of BBLR3 takes 0.5 s of CPU time on most folds, one of BBLR4 2 s, and 20 to 90 s "
+        "and more where every sweep still gains (under outliers breast by BBLR3 and pima by BBLR4, "
+        "else some of liver and pima)",
     ),
     "large": "a fit to 3,000 of its 49,749 rows takes 25 s of CPU time, and a fold has 39,799",
     "reviews": "a sweep over all coefficients takes 10 s of CPU time or more, a fit needs hundreds",
