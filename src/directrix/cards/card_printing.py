@@ -396,6 +396,7 @@ def card_document(card: Any) -> CardDocument:
     if unseen:
         what = "Never seen in training, or missing where none was" if card.counts else "Not listed"
         points = f"{min(unseen)} points" if len(unseen) == 1 else "the mean points of the column"
+        points = "1 point" if unseen == {"1"} else points
         notes.append(f"{what}: {points}.")
     if unused:
         notes.append(f"{points_text(0.0, decimals)} points in every bin: {', '.join(unused)}")

@@ -123,6 +123,8 @@ def test_what_never_occurred_has_the_mean_points_of_its_column_and_one_note():
     same = card_document(Card(0.0, columns[:1]).with_rows((AGE,), counts[:1]))
     assert same.notes[-1] == f"{what}: 2 points."
     assert same.blocks[0].title == "age: points from 0 to 5"
+    one = card_document(Card(0.0, columns[1:]).with_rows((JOB,), counts[1:]))
+    assert one.notes[-1] == f"{what}: 1 point."
 
 
 @every_card
