@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from directrix._typing import FloatArray
-from directrix.cards.card import Card
 from directrix.cards.card_printing import named_lines
 from directrix.moments import BinCounts, Stability, stability
 from directrix.moments.counts.stability import LATER, compare_cells
@@ -96,7 +95,7 @@ class CardStability:
 
 
 def card_stability(
-    card: Card,
+    card: Any,
     later: BinCounts | Mapping[str, BinCounts],
     base: BinCounts | None,
     smoothing: float,
@@ -132,7 +131,7 @@ def _shares(counts: Any) -> FloatArray:
     return np.asarray(counts, dtype=np.float64) / float(counts.sum())
 
 
-def _cross_shifts(card: Card, period: str, base: BinCounts, later: BinCounts) -> list[ColumnShift]:
+def _cross_shifts(card: Any, period: str, base: BinCounts, later: BinCounts) -> list[ColumnShift]:
     """Return what each cross does to the mean score, from counts of pairs."""
     found, nothing = [], float("nan")
     for cross in card.crosses:
@@ -145,7 +144,7 @@ def _cross_shifts(card: Card, period: str, base: BinCounts, later: BinCounts) ->
 
 
 def _score_shift(
-    card: Card,
+    card: Any,
     period: str,
     base: BinCounts | None,
     later: BinCounts,
@@ -164,7 +163,7 @@ def _score_shift(
     )
 
 
-def _score_moments(card: Card, counts: BinCounts) -> tuple[float, float]:
+def _score_moments(card: Any, counts: BinCounts) -> tuple[float, float]:
     """Return the mean and the standard deviation of points; the latter is NaN with crosses."""
     _, mean, second = counts.class_moments()
     points = np.concatenate(card.columns)
