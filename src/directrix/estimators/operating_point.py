@@ -230,7 +230,7 @@ class OperatingPointClassifier(ThresholdClassifier, one_blas_thread=False):
         metric: Any = self._asked_metric()
         guarantee = Guarantee.asked(metric, self.limits, self.guarantee, groups)
         require_same_index(X=X, y=y, sample_weight=sample_weight, groups=groups)
-        columns = {n: fit_params.pop(n) for n in self.columns_in_fit if n in fit_params}
+        columns = {n: fit_params.pop(n) for n in self.training_columns if n in fit_params}
         X, y = self._checked_rows(X, y)
         beside = self._beside(X, metric, columns, len(y))
         weight = relative_weight(sample_weight, y)
@@ -491,7 +491,7 @@ class OperatingPointClassifier(ThresholdClassifier, one_blas_thread=False):
     ) -> dict[str, Any] | None:
         """Return what is passed to `fit` of the estimator; None if nothing is fitted."""
         if self.estimator is None or isinstance(self.estimator, FrozenEstimator):
-            self._refuse_unknown("fit", fit_params, self.columns_in_fit)
+            self._refuse_unknown("fit", fit_params, self.training_columns)
             return None
         require_cloneable(self.estimator)
         if is_fitted(self.estimator):

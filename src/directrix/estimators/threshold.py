@@ -150,7 +150,7 @@ class ThresholdClassifier(LinearClassifier):
 
     def _with_columns(self, request: Any) -> Any:
         """Return a request of metadata with the columns of costs and budgets."""
-        in_fit = self.columns_in_fit
+        in_fit = self.training_columns
         only_in_fit = SEGMENT, getattr(self._asked_budget, "per", None)
         of_rows = [name for name in in_fit if name not in only_in_fit]
         for method, names in ((request.fit, in_fit), (request.predict, of_rows)):
@@ -174,7 +174,7 @@ class ThresholdClassifier(LinearClassifier):
         return limits if isinstance(limits, Budget) else None
 
     @property
-    def columns_in_fit(self) -> tuple[str, ...]:
+    def training_columns(self) -> tuple[str, ...]:
         """The columns that a fit takes: of the costs, and of the budget, and the segment."""
         budget = self._asked_budget
         names = self._cost_columns(self.metric)
@@ -184,7 +184,7 @@ class ThresholdClassifier(LinearClassifier):
     @property
     def takes_costs_or_days(self) -> bool:
         """Whether a fit takes costs of single rows, or days of a budget."""
-        return bool({*self.columns_in_fit} - {SEGMENT})
+        return bool({*self.training_columns} - {SEGMENT})
 
     def _cost_columns(self, metric: Any) -> tuple[str, ...]:
         """Return the columns that the costs of a metric are."""
@@ -263,7 +263,7 @@ class ThresholdClassifier(LinearClassifier):
         ``given`` are X, y and the sample weights; rows of weight zero are not among ``prepared``.
         """
         X, y, sample_weight = given
-        self._refuse_unknown("fit", columns, self.columns_in_fit)
+        self._refuse_unknown("fit", columns, self.training_columns)
         if any(map(self._cost_columns, metrics)):
             asked = {"several metrics": len(metrics) > 1, "class_weight=": self.class_weight}
             for what, is_given in asked.items():

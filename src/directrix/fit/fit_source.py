@@ -271,7 +271,7 @@ class SourceFit:
         """
         metric, limits = resolve(classifier.metric), classifier.limits
         if classifier.takes_costs_or_days:
-            column = classifier.columns_in_fit[0]
+            column = classifier.training_columns[0]
             msg = f"fit_source has no costs or days of single rows, {column!r}: use fit"
             raise ValueError(msg)
         every = limits if isinstance(limits, InEverySegment) else None
