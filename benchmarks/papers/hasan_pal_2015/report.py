@@ -265,7 +265,7 @@ _SLAM = {
         ("train", "clean", "outl", "flip"),
         "a fit of BBLR3 takes 0.5 s of CPU time on most folds, one of BBLR4 2 s, and 20 to 90 s "
         "and more where every sweep still gains (under outliers breast by BBLR3 and pima by BBLR4, "
-        "else some of liver and pima)",
+        "else some of liver and pima); a repeat with a fit of more than 90 s is left out",
     ),
     "large": "a fit to 3,000 of its 49,749 rows takes 25 s of CPU time, and a fold has 39,799",
     "reviews": "a sweep over all coefficients takes 10 s of CPU time or more, a fit needs hundreds",
