@@ -25,6 +25,7 @@ ROOMS = {
     "directrix.monitoring": ("Monitoring", "Models in use: summaries of days, checks, repair."),
     "directrix.export": ("Exports", "A fitted model as a file, and for use without Python."),
     "directrix.engines": ("Engines", "Summaries of rows wherever they are stored."),
+    "directrix.editing": ("Editing", "Cards that are edited by hand, with the price of each edit."),
     "directrix.estimators": ("Results of classifiers", "Attributes of fitted classifiers."),
     "directrix.moments": ("Moments", "Score histograms, and what summaries raise."),
     "directrix.tables": ("Tables", "Raw tables, and the bins of their columns."),
