@@ -37,7 +37,7 @@ def main() -> None:
 def load_library() -> None:
     """Import the library for a command; Ctrl-C meanwhile ends the process with one line."""
     with _exit_on_interrupt():
-        import_module("directrix.estimators")
+        import_module("directrix.estimators.threshold")  # which loads NumPy and scikit-learn
 
 
 @contextmanager
