@@ -33,12 +33,12 @@ def main() -> None:
         sys.exit("a model that was saved is not the one that is read")
     readme = (checkout / "README.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
-    printed = io.StringIO()
+    printed, names = io.StringIO(), {}  # a block may use the names of those above it
     with contextlib.redirect_stdout(printed):
         for block in blocks:
             examples = doctest.DocTestParser().get_examples(block)
             code = "".join(example.source for example in examples) or block
-            exec(compile(code, "README.md", "exec"), {})  # noqa: S102 - our own page
+            exec(compile(code, "README.md", "exec"), names)  # noqa: S102 - our own page
     if "Expected on new rows" not in printed.getvalue():
         sys.exit("the lines of README.md do not print the report of a card")
     print(f"{where.parent} {version('directrix')}: a model file, README.md")
